@@ -1,6 +1,7 @@
 """`assay study from fio`: job files and command lines become the studies that ask the same, or are refused."""
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,18 +12,28 @@ from assay.model.base import AssayError
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job
 from assay.plan.load import load_study
+from assay.rooms.foreign.work.fio.engines import ENGINES
+from assay.rooms.foreign.work.fio.options import OPTIONS, SECRETS, canonical
 from assay.rooms.foreign.work.fio.study import fio_study
 
 WORKED = {name: item for name, item in EXAMPLES.items() if not item.refused}
 REFUSED = {name: item for name, item in EXAMPLES.items() if item.refused}
 
 
+def read(path: str) -> str:
+    """The text of a file, or the error of one that cannot be read."""
+    try:
+        return Path(path).read_text()
+    except (OSError, ValueError):
+        raise AssayError(f"{path}: cannot be read", "") from None
+
+
 def converted(text: str, tmp_path: Path) -> str:
     """The study of a command line, or of a job file with this text."""
-    if not text.startswith(("[", ";")):
-        return fio_study(text, lambda path: Path(path).read_text())
+    if not text.startswith(("[", ";")) and "\n[" not in text:
+        return fio_study(text, read)
     (tmp_path / "job.fio").write_text(text)
-    return fio_study(str(tmp_path / "job.fio"), lambda path: Path(path).read_text())
+    return fio_study(str(tmp_path / "job.fio"), read)
 
 
 @pytest.mark.parametrize("item", WORKED.values(), ids=WORKED)
@@ -55,3 +66,87 @@ def test_studies_can_be_planned(item: Example, tmp_path: Path) -> None:
     assert not expansion.faults
     for case in expansion.cases:
         plan_job(loaded.study, case, 1)
+
+
+GOLDEN = Path(__file__).resolve().parents[3] / "golden/foreign/fio-3.42-options.txt"
+
+
+def test_every_option_of_fio_has_an_entry() -> None:
+    names = [line for line in GOLDEN.read_text().splitlines() if not line.startswith("#")]
+    assert len(names) > 370
+    assert [name for name in names if canonical(name) not in OPTIONS] == []
+    assert [name for name, option in OPTIONS.items() if not option.text] == []
+
+
+def test_every_engine_of_fio_becomes_a_target_or_is_refused() -> None:
+    for name, engine in ENGINES.items():
+        line = (
+            f"fio --name=j --ioengine={name} --rw=read --bs=4k --size=64k --nfs_url=nfs://s/x --http_mode=s3"
+            " --filename=/b/k"
+        )
+        if engine.kind:
+            assert yaml.safe_load(fio_study(line, str))["workloads"]["j"]["operations"]
+        else:
+            with pytest.raises(AssayError, match=f"ioengine={name}: there is no counterpart: "):
+                fio_study(line, str)
+
+
+def test_secrets_are_shown_nowhere(tmp_path: Path) -> None:
+    options = "".join(f"{name}=T0pSecret\n" for name in sorted(SECRETS - {"rbd_encryption_passphrase"}))
+    job = f"[j]\nioengine=http\nhttp_mode=s3\nfilename=/b/k\nbs=4k\nsize=64k\nrw=write\n{options}"
+    line = " ".join(f"--{part}" for part in job.split("\n")[1:] if part)
+    for text in (converted(job, tmp_path), fio_study(f"fio --name=j {line}", str)):
+        assert "T0pSecret" not in text
+        assert "http_s3_key" in text
+    spaced = " ".join(f"--{name} 'T0p Secret'" for name in sorted(SECRETS))
+    assert "T0p" not in fio_study(f"fio --name=j --rw=read --size=1m {spaced}", str)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("[global]\nbs=4k\n[a]\nrw=read\nsiez=1m\n", "job.fio:5: fio has no option 'siez'"),
+        ("bs=4k\n[a]\n", "job.fio:1: 'bs=4k' stands before the first section"),
+        ("[a]\nbs\n", "job.fio:2: bs lacks its value"),
+        ("[a]\nsize=${NO_SUCH_VARIABLE}\n", "job.fio:2: size=${NO_SUCH_VARIABLE}: the variable NO_SUCH_VARIABLE"),
+        ("[a]\nnumjobs=$ncpus\n", "job.fio:2: numjobs=$ncpus: $ncpus is another on each machine"),
+        ("[a]\nsize=1m\nrw=read\nfsync=8\n[b]\nrw=write\nsize=1m\nfsync=8\nstonewall\n", "job.fio:8: job b: fsync=8"),
+        ("[a]\nsize=1m\nrw=randread\nio_size=64k\n", "job.fio:4: job a: io_size=64k: 16 blocks of 256"),
+        ("[a]\nsize=1m\nnumjobs=4\nfilename=/x/f\n", "job.fio:3: job a: numjobs=4: 4 jobs each go over"),
+        ("[global]\nsize=1m\n", "there is no job"),
+        ("[a]\ninclude job.fio\n", "a section in an included file"),
+    ],
+)
+def test_errors_name_the_line(text: str, where: str, tmp_path: Path) -> None:
+    with pytest.raises(AssayError) as caught:
+        converted(text, tmp_path)
+    assert where in str(caught.value)
+
+
+def test_an_include_beside_the_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "more.inc").write_text("bs=64k ; large\niodepth=4\n")
+    text = converted("[a]\nsize=1m\nioengine=io_uring\ninclude more.inc\nrw=randread\n", tmp_path)
+    workload = yaml.safe_load(text)["workloads"]["a"]
+    assert (workload["record_size"], workload["queue_depth"]) == ("64KiB", 4)
+
+
+def test_clients_become_hosts(tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("[a]\nsize=1m\nrw=read\n")
+    job = tmp_path / "job.fio"
+    study = yaml.safe_load(fio_study(f"fio --client=n1 {job} --client=n2,8765 {job}", lambda _path: job.read_text()))
+    assert (study["hosts"], study["workloads"]["a"]["hosts"]) == (["n1", "n2"], 2)
+
+
+def test_damaged_jobs_are_refused_and_never_crash(tmp_path: Path) -> None:
+    random = Random(1)
+    texts = [item.text for item in EXAMPLES.values()]
+    for _ in range(400):
+        text = list(random.choice(texts))
+        for _ in range(random.randint(1, 4)):
+            at = random.randrange(len(text))
+            text[at : at + random.randint(0, 5)] = random.choice(["", "9" * 30, "=", ":", "%", "\x00", "²", "[", "\n"])
+        try:
+            loaded = load_study(converted("".join(text), tmp_path).encode(), "/tmp")
+        except AssayError:
+            continue
+        assert loaded.study is not None or loaded.problems

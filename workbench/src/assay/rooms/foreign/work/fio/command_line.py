@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.model.units import choices_hint
-from assay.rooms.foreign.work.fio.jobs import Job, Jobs, Reader, set_option
+from assay.rooms.foreign.work.fio.jobs import Job, Jobs, Reader, close_names, is_file, set_option
 from assay.rooms.foreign.work.fio.options import ALIASES, FLAGS, OPTIONS, canonical, word_set
 from assay.rooms.foreign.work.line import join_lines, split_line
 
@@ -72,7 +71,7 @@ def read_command(text: str, read: Reader) -> Command:
         return _with_jobs(Command(jobs.jobs), path)
     parts = split_line(join_lines(text), NAMES)
     variables = dict(os.environ)
-    variables.update(match.groups() for word in parts.before if (match := _VARIABLE.fullmatch(word)))
+    variables.update((match[1], match[2]) for word in parts.before if (match := _VARIABLE.fullmatch(word)))
     reader = _Words(list(parts.words), Jobs(variables, read))
     reader.read_all()
     command = _with_jobs(Command(reader.jobs.jobs, reader.hosts), "fio")
@@ -81,7 +80,7 @@ def read_command(text: str, read: Reader) -> Command:
 
 
 def _is_path(text: str) -> bool:
-    if Path(text).is_file():
+    if is_file(text):
         return True
     return len(text.split()) == 1 and not text.startswith("-") and Path(text).name != "fio" and "\n" not in text
 
@@ -158,7 +157,7 @@ class _Words:
             raise AssayError(f"fio --{name} {_DOES_NO_JOB[name]}", "convert a command line that does work")
 
     def _client(self, value: str) -> None:
-        if Path(value).is_file():
+        if is_file(value):
             self.hosts += self.jobs.read(value).split()
             return
         files: list[str] = []
@@ -181,4 +180,4 @@ def _full_name(written: str) -> str:
         return found[0]
     if found:
         raise AssayError(f"fio --{written} may be {' or '.join(found[:4])}", "write the whole name")
-    raise AssayError(f"fio has no option --{written}", choices_hint(written, sorted(names)))
+    raise AssayError(f"fio has no option --{written}", close_names(written, names))

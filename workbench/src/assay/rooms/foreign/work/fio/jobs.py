@@ -4,13 +4,13 @@ Source: fio 3.42, init.c and options.c.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.base import AssayError
-from assay.model.units import choices_hint
 from assay.rooms.foreign.work.fio.options import ALIASES, FLAGS, OPTIONAL, OPTIONS, SECRETS, canonical
 from assay.rooms.foreign.work.fio.values import size_of, whole_of
 
@@ -170,7 +170,7 @@ class _FileReader:
         self.jobs.includes += 1
         if depth >= _MAX_DEPTH or self.jobs.includes > _MAX_INCLUDES:
             raise AssayError(f"{where}: too many files include each other", "include a file once")
-        inner = name if Path(name).exists() else str(Path(path).parent / name)
+        inner = name if is_file(name) else str(Path(path).parent / name)
         self.read_lines(self.jobs.read(inner), inner, depth + 1)
 
     def _option(self, line: str, where: str) -> None:
@@ -196,8 +196,7 @@ def set_option(
     """
     found = canonical(name)
     if found not in OPTIONS:
-        hint = choices_hint(name, sorted((*OPTIONS, *ALIASES)))
-        raise AssayError(f"{where}: fio has no option {name!r}", hint)
+        raise AssayError(f"{where}: fio has no option {name!r}", close_names(name, (*OPTIONS, *ALIASES)))
     if text is None and found not in OPTIONAL:
         raise AssayError(f"{where}: {name} lacks its value", f"write {name}=VALUE")
     value = _replaced(text or "", where, found, variables) if variables is not None else text or ""
@@ -224,6 +223,20 @@ def _replaced(text: str, where: str, name: str, variables: Mapping[str, str]) ->
             raise AssayError(f"{where}: {name}={text}: {word} is another on each machine", "write the number")
         found = found.replace(word, number)
     return found
+
+
+def close_names(name: str, names: Iterable[str]) -> str:
+    """Return a hint with names of options that are close to a wrong one."""
+    found = get_close_matches(name, names, 3)
+    return f"did you mean {' or '.join(found)}?" if found else "fio --cmdhelp lists all options"
+
+
+def is_file(path: str) -> bool:
+    """Return whether a text is the path of a file."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def whole_text(job: Job, name: str, default: int) -> int:

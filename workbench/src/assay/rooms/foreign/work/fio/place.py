@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
 
 from assay.rooms.foreign.work.fio.engines import Engine
 from assay.rooms.foreign.work.fio.jobs import Job
@@ -12,6 +11,8 @@ from assay.rooms.foreign.work.line import directory_path
 _FOLDER = "assay-fio"
 _NO_DEVICES = ("/dev/shm/", "/dev/null", "/dev/zero", "/dev/mqueue/", "/dev/hugepages/")
 _AWS = re.compile(r"(?:(?P<bucket>[a-z0-9.-]+)\.)?s3[.-](?P<region>[a-z0-9-]+)\.amazonaws\.com")
+
+_NFS = re.compile(r"nfs://(?P<server>[A-Za-z0-9._:\[\]-]+)(?P<export>/[^?/][^?]*)(\?(?P<query>.*))?")
 
 
 class Place(NamedTuple):
@@ -77,13 +78,12 @@ def _files(job: Job, names: tuple[str, ...]) -> Place:
 
 
 def _nfs(job: Job) -> Place:
-    url = urlsplit(job.text("nfs_url"))
-    if url.scheme != "nfs" or not url.hostname or not url.path.strip("/"):
+    found = _NFS.fullmatch(job.text("nfs_url").strip())
+    if found is None:
         raise job.error("nfs_url", "this is no URL of an export", "write nfs_url=nfs://SERVER/EXPORT")
-    asked = parse_qs(url.query)
-    ids = [(name, int(asked[name][0])) for name in ("uid", "gid") if asked.get(name, [""])[0].isdigit()]
+    ids = [(name, int(number)) for name, number in re.findall(r"(uid|gid)=([0-9]{1,9})(?=&|$)", found["query"] or "")]
     names = tuple(filter(None, job.text("filename").split(":")))
-    fields = (("servers", [url.hostname]), ("export", url.path.rstrip("/")), *ids)
+    fields = (("servers", [found["server"]]), ("export", found["export"].rstrip("/")), *ids)
     return Place("nfs", (), len(names), bool(names), names, fields)
 
 
@@ -111,6 +111,6 @@ def device_size(path: str) -> int | None:
     """Return the size in bytes of a block device of this machine; None if it is not here."""
     try:
         name = Path(path).resolve().name
-        return int(Path("/sys/class/block", name, "size").read_text()) * 512
+        return int(Path("/sys/class/block", name, "size").read_text()) * 512 or None
     except (OSError, ValueError):
         return None

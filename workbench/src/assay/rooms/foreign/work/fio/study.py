@@ -9,7 +9,7 @@ from assay.plan.text import study_text
 from assay.rooms.foreign.work.fio.amount import Amount
 from assay.rooms.foreign.work.fio.command_line import Command, read_command
 from assay.rooms.foreign.work.fio.jobs import Job, Reader
-from assay.rooms.foreign.work.fio.options import SECRETS
+from assay.rooms.foreign.work.fio.options import OPTIONS, SECRETS
 from assay.rooms.foreign.work.fio.shared import sizes_of
 from assay.rooms.foreign.work.fio.work import Work, rate_fields, work_of
 from assay.rooms.foreign.work.ior import head_comments
@@ -153,6 +153,9 @@ def _note_places(command: Command, targets: dict[str, dict[str, Any]], notes: No
 
 
 def _study_fields(command: Command, notes: Notes) -> dict[str, Any]:
+    free = {name for job in command.jobs for name in job.values if OPTIONS[name].treatment == "free"}
+    if free:
+        notes.add(", ".join(sorted(free)), "no part of the work")
     notes.add("repeats: 1", "as fio; an interval needs 3 repeats at least: change repeats")
     found: dict[str, Any] = {"repeats": 1, "order": "sequential"}
     seeds = [job for job in command.jobs if "randseed" in job.values]

@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-_SIZE = re.compile(r"\s*([+-]?)(0[xX][0-9a-fA-F]{1,15}|[0-9]{1,19})\s*([A-Za-z%]*)[\s\S]*")
+_SIZE = re.compile(r"\s*(0[xX][0-9a-fA-F]{1,15}|[0-9]{1,19})\s*([kmgtpKMGTP]?)([iI]?)([bB]?)\s*")
 _TIME = re.compile(r"\s*([0-9]{1,15})\s*([A-Za-z]*)\s*")
 _POWERS = " kmgtp"
 _NS = {"us": 10**3, "usec": 10**3, "ms": 10**6, "msec": 10**6, "s": 10**9, "m": 60 * 10**9}
@@ -12,20 +12,18 @@ _MAX = 1 << 63
 
 
 def size_of(text: str, kb_base: int = 1024) -> int | None:
-    """Return a size in bytes; None if it is none that fio reads, or a percentage.
+    """Return a size in bytes; None if it is none that fio reads, a percentage, or has a unit that fio ignores.
 
-    With `kb_base` 1024 `k` and `kb` are 1024, and `kib` is 1000; with 1000 it is the other way round. What follows the
-    first letter but is no unit is ignored, as `__get_mult_bytes` does.
+    With `kb_base` 1024 `k` and `kb` are 1024, and `kib` is 1000; with 1000 it is the other way round
+    (`__get_mult_bytes`).
     """
     found = _SIZE.fullmatch(text)
-    if found is None or found[3] == "%" or found[1] == "-":
+    if found is None:
         return None
-    unit = found[3].lower()
-    power = max(0, _POWERS.find(unit[:1])) if unit else 0
-    is_opposite = power > 0 and unit[1:3] == "ib"
+    is_opposite = bool(found[2] and found[3] and found[4])
     base = 2024 - kb_base if is_opposite else kb_base
-    value = int(found[2], 0) if found[2][:2].lower() == "0x" else int(found[2])
-    size = value * base**power
+    value = int(found[1], 0) if found[1][:2].lower() == "0x" else int(found[1])
+    size = value * base ** _POWERS.index(found[2].lower() or " ")
     return size if size < _MAX else None
 
 

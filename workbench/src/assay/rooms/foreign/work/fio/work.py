@@ -142,7 +142,7 @@ def _operation(job: Job, place: Place, notes: Notes) -> str:
     if colon and random and whole_of(suffix) != 1:
         raise job.error("rw", "a new random place every so many blocks has no counterpart", f"write rw={written}")
     if colon and not random:
-        step = -(size_of(suffix.removeprefix("-"), job.kb_base) or 0) if suffix.startswith("-") else size_of(suffix)
+        step = -(size_of(suffix.removeprefix("-"), job.kb_base) or 0) if suffix.startswith("-") else None
         if operation != "read" or step != -2 * record_size(job, "read"):
             raise job.error("rw", "holes between blocks have no counterpart", f"write rw={written}")
         notes.add(
