@@ -47,6 +47,8 @@ def amount_of(job: Job, place: Place, record: int, is_random: bool, notes: Notes
     done, all_records = bytes_asked // record, max(1, found.file_size // record) * found.files
     passes = job.number("loops", 1) or 1
     name = next((name for name in ("number_ios", "io_size", "size") if name in job.values), "size")
+    if not done:
+        raise job.error(name, f"less than one block of {record} bytes", "write more, or a smaller bs")
     if done < all_records:
         if is_random or found.files > 1 or passes > 1:
             why = f"{done} blocks of {all_records}: a part of the blocks at random has no counterpart"

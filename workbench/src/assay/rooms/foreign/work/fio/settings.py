@@ -32,7 +32,7 @@ def settings_of(job: Job, place: Place, engine: Engine, operation: str, is_set: 
         found["cache"] = _cache(job, engine, notes)
         if is_set and found["cache"] == "evict":
             found["cache"] = _cache_of_set(operation, notes)
-    found["sync"] = _sync(job, operation, notes)
+    found["sync"] = _sync(job, operation, engine.method == "mmap", notes)
     if operation == "write" and place.kind == "file" and not is_set and _preallocates(job, notes):
         found["preallocate"] = True
     if job.has("verify"):
@@ -70,7 +70,7 @@ def _cache_of_set(operation: str, notes: Notes) -> str:
     return "drop"
 
 
-def _sync(job: Job, operation: str, notes: Notes) -> str:
+def _sync(job: Job, operation: str, is_mapped: bool, notes: Notes) -> str:
     if operation not in _WRITING:
         return "none"
     for name, counterpart in (("fsync", "o_sync"), ("fdatasync", "o_dsync")):
@@ -79,6 +79,8 @@ def _sync(job: Job, operation: str, notes: Notes) -> str:
         every = whole_of(job.text(name))
         if every != 1:
             raise job.error(name, "a flush every so many writes has no counterpart", f"write {name}=1, or end_fsync=1")
+        if is_mapped:
+            raise job.error(name, "a mapping is not flushed after each write", "write end_fsync=1, or another ioengine")
         notes.add(f"{name}=1", f"{counterpart}: each write is stable when it ends, without a call of its own; the "
                   "latency of a write is that of both of fio's calls")  # fmt: skip
         return counterpart
@@ -86,6 +88,9 @@ def _sync(job: Job, operation: str, notes: Notes) -> str:
     if written not in ("0", "none"):
         if written not in ("1", "sync", "dsync"):
             raise job.error("sync", "fio has no such value", "write none, sync or dsync")
+        if is_mapped:
+            notes.add(job.values["sync"].written, "a mapping has no O_SYNC, with fio too")
+            return "none"
         return "o_dsync" if written == "dsync" else "o_sync"
     ends = [name for name in ("end_fsync", "fsync_on_close", "end_syncfs") if job.has(name)]
     if not ends:

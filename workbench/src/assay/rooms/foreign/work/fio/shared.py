@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from assay.model.units import about_size, format_size
+from assay.model.units import about_size, format_size, parse_size
 from assay.rooms.foreign.work.fio.amount import Amount
 from assay.rooms.foreign.work.fio.values import percent_of
 from assay.rooms.foreign.work.fio.work import Work
@@ -59,7 +59,7 @@ def _note_offset(first: Work, lanes: int, notes: Notes) -> None:
 def _shared(first: Work, amount: Amount, lanes: int, notes: Notes) -> int:
     """Return the bytes of a file that all lanes share."""
     job = first.job
-    size = amount.file_size
+    size, record = amount.file_size, parse_size(first.fields["record_size"])
     if amount.files > 1:
         raise job.error("filename", "several files that several jobs share", "write one file, or a directory")
     if job.has("offset_increment"):
@@ -74,6 +74,8 @@ def _shared(first: Work, amount: Amount, lanes: int, notes: Notes) -> int:
     if not first.fields.keys() & {"runtime", "time_limit"}:
         why = f"{lanes} jobs each go over the whole of one file, {about_size(size * lanes)} in all; lanes share it out"
         raise job.error("numjobs", why, "write time_based with a runtime, or offset_increment and size of a part")
+    if size // lanes < record:
+        raise job.error("bs", f"larger than the part of each of {lanes} lanes", "write a larger size")
     what = "each record of it comes as often" if "random" in first.fields["operations"][0] else (
         "fio's go through the same places side by side, and may find them in a cache")  # fmt: skip
     notes.add(f"{lanes} jobs on one file", f"lanes have a part of it each; {what}")

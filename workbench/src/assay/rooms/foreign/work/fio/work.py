@@ -116,19 +116,31 @@ def _data(job: Job, place: Place, engine: Engine, lanes: int, notes: Notes) -> W
     amount = amount_of(job, place, record, is_random, notes)
     fields: dict[str, Any] = {"operations": _phases(job, operation, amount, notes)}
     fields["record_size"] = format_size(record)
-    depth = job.number("iodepth", 1, 1)
-    if depth > 1 and engine.is_async:
-        fields["queue_depth"] = depth
-    elif depth > 1:
-        notes.add(job.values["iodepth"].written, "this engine has one operation in flight, with fio too")
-    if engine.method:
-        fields["method"] = engine.method
+    if amount.files > 1 and engine.method not in ("", "sync"):
+        notes.add(f"ioengine={job.text('ioengine')}", "sets of files are worked on by plain calls")
+        engine = engine._replace(method="sync")
+    fields |= _engine_fields(job, engine, amount, notes)
     if "mix" in operation:
         fields["read_percent"] = _read_percent(job)
     _note_reads(job, place, operation, amount, notes)
     fields |= _time(job)
     fields |= settings_of(job, place, engine, operation, amount.files > 1, notes)
+    if amount.sizes and fields.get("cache") == "direct":
+        raise job.error("direct", "O_DIRECT needs files of whole blocks, not of random sizes", "write one filesize")
     return Work(job, place, fields, amount, lanes, _rate(job, operation, record))
+
+
+def _engine_fields(job: Job, engine: Engine, amount: Amount, notes: Notes) -> dict[str, Any]:
+    """Return the fields for the engine and its queue depth."""
+    depth = job.number("iodepth", 1, 1)
+    if depth > 1 and not engine.is_async:
+        notes.add(job.values["iodepth"].written, "this engine has one operation in flight, with fio too")
+        depth = 1
+    if amount.files > 1 and depth > 1:
+        why = "on a set of files a lane has one operation in flight"
+        raise job.error("iodepth", why, "write iodepth=1 and more numjobs, or nrfiles=1")
+    found: dict[str, Any] = {"queue_depth": depth} if depth > 1 else {}
+    return {**found, **({"method": engine.method} if engine.method else {})}
 
 
 def _operation(job: Job, place: Place, notes: Notes) -> str:

@@ -33,6 +33,7 @@ def iozone_study(text: str, read: Callable[[str], str]) -> str:
     words = read_words(split_line(text, NAMES).words, notes)
     plain, stdio = operations_of(words, notes)
     lanes, hosts = _lanes(words), _hosts(words, read)
+    _check_files(words, lanes)
     shared = sizes_of(words) | _lane_fields(lanes, hosts)
     if words.has("+O"):
         shared["rate"] = f"{words.number('+O', 1) * (max(lanes) if lanes else 1)}/s"
@@ -59,6 +60,18 @@ def iozone_study(text: str, read: Callable[[str], str]) -> str:
     if words.has("w"):
         study["output"] = {"keep_files": True}
     return study_text(study, head_comments(text, notes))
+
+
+def _check_files(words: Words, lanes: list[int]) -> None:
+    """Refuse names and sizes that do not go with the number of processes, as iozone does."""
+    if lanes and words.has("f"):
+        raise AssayError("iozone: -f is for one process", "write -F with a name for each process of -t")
+    if words.files and len(words.files) < max(lanes or [1]):
+        message = f"iozone -F: {len(words.files)} names for {max(lanes)} processes"
+        raise AssayError(message, "write a name for each process")
+    size, record = [*words.sizes("s"), 512 << 10][0], [*words.sizes("r"), 4 << 10][0]
+    if words.has("+k") and lanes and size // max(lanes) < record:
+        raise AssayError(f"iozone -+k: {max(lanes)} processes have less than a record each", "write a larger -s")
 
 
 def _lanes(words: Words) -> list[int]:

@@ -120,6 +120,8 @@ def sizes_of(words: Words) -> dict[str, Any]:
     )  # fmt: skip
     if not file_range or not record_range:
         raise AssayError("iozone: the smallest size is above the largest", "write -n below -g, and -y below -q")
+    if record_range[0] > file_range[0]:
+        raise AssayError("iozone: the smallest record is larger than the smallest file", "write a smaller -y or -r")
     return _grid(words, file_range, record_range, factor, len(files) > 1 or len(records) > 1)
 
 
@@ -169,8 +171,9 @@ def settings_of(words: Words, operations: list[str], notes: Notes) -> dict[str, 
         notes.add(f"-H/-k {depth}", "queue_depth: operations of a lane in flight; iozone's are ahead of it in reads")
     elif not is_stdio:
         found["method"] = "sync"
-    found["cache"] = _cache(words, is_stdio, "method" in found and found["method"] == "mmap", notes)
-    found["sync"] = _sync(words, is_stdio, notes)
+    is_mapped = found.get("method") == "mmap"
+    found["cache"] = _cache(words, is_stdio, is_mapped, notes)
+    found["sync"] = _sync(words, is_stdio, is_mapped, notes)
     if "stride_read" in operations:
         notes.add("-i 5", "each record once; iozone leaves out the last ones, and reads others twice")
         found["stride"] = words.number("j", 17)
@@ -194,11 +197,11 @@ def _cache(words: Words, is_stdio: bool, is_mapped: bool, notes: Notes) -> str:
     return "keep"
 
 
-def _sync(words: Words, is_stdio: bool, notes: Notes) -> str:
+def _sync(words: Words, is_stdio: bool, is_mapped: bool, notes: Notes) -> str:
     if words.has("+r"):
         notes.add("-+r", "o_sync: reads are not O_RSYNC")
-    if is_stdio and any(words.has(letter) for letter in ("o", "+r", "+D")):
-        notes.add("-o, -+D", "not for fwrite and fread: C stdio has no O_SYNC")
+    if (is_stdio or is_mapped) and any(words.has(letter) for letter in ("o", "+r", "+D")):
+        notes.add("-o, -+D", "not for mappings, fwrite and fread, which have no O_SYNC")
     elif words.has("o") or words.has("+r"):
         return "o_sync"
     elif words.has("+D"):
