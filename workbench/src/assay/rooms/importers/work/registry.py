@@ -11,6 +11,7 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
 from assay.rooms.importers.work import fio, fio_measured, io500, ior, iozone, mdtest, table
+from assay.rooms.importers.work.elbencho import importer as elbencho
 from assay.rooms.importers.work.fio_text import importer as fio_text
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
@@ -19,11 +20,15 @@ from assay.rooms.importers.work.results import (
     RolesNeeded,
     ToolOutput,
 )
+from assay.rooms.importers.work.warp import importer as warp
+from assay.rooms.importers.work.warp import measured as warp_measured
 
 MAX_BYTES = 32 << 20
 """Largest file."""
 _SPREADSHEET = (b"\x09\x00\x04\x00", b"\xd0\xcf\x11\xe0")
 """Beginnings of spreadsheets: BIFF of Excel 2, which iozone writes (libbif.c), and OLE of later ones."""
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+"""Beginning of a file that zstd has compressed (RFC 8878, 3.1.1): warp writes its data so."""
 _WORKBOOK = (b"xl/workbook", b"opendocument.spreadsheet")
 """Parts of the archives that XLSX and ODS are."""
 
@@ -52,6 +57,8 @@ IMPORTERS = (
     Importer(ior.NAME, "IOR's text, JSON or CSV", ior.recognise, ior.read),
     Importer(mdtest.NAME, "mdtest's text", mdtest.recognise, mdtest.read),
     Importer(io500.NAME, "IO500's result_summary.txt", io500.recognise, io500.read),
+    Importer(elbencho.NAME, "elbencho's text, CSV or JSON", elbencho.recognise, elbencho.read),
+    Importer(warp_measured.NAME, "warp's text, JSON or log of operations", warp.recognise, warp.read),
     Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""
@@ -94,6 +101,8 @@ def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[Tool
     data = read_user_file(path, path, hint, MAX_BYTES)
     if data.startswith(_SPREADSHEET):
         raise AssayError(f"{path}: a spreadsheet (XLS), as `iozone -b` writes it, is not read yet", hint)
+    if data.startswith(_ZSTANDARD):
+        raise AssayError(f"{path}: compressed with zstd", f"unpack it first: zstd -d {quote(path)}")
     if data.startswith(b"PK\x03\x04") and any(sign in data for sign in _WORKBOOK):
         raise AssayError(f"{path}: a spreadsheet", "save the sheet as CSV (UTF-8), and import that")
     try:

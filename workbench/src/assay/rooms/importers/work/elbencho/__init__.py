@@ -1,0 +1,1 @@
+"""Reads results of elbencho."""

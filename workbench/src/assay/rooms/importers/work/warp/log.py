@@ -1,0 +1,205 @@
+"""warp's log of operations (`warp-*.csv.zst`, unpacked): one line for each request, of versions 0.3 to 1.6.
+
+Columns are separated by tabs (pkg/bench/ops.go, WriteCSV); times are RFC 3339 with up to nine decimals. Rates are those
+of all requests that had an answer, from the first beginning to the last end; warp's own leave out the time in which not
+all threads worked.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from assay.model.escape import escape_line
+from assay.rooms.importers.work.results import Figure, OutputError
+from assay.rooms.importers.work.warp.measured import HINT, Requests
+
+HEAD = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\t"
+_COMMENT = re.compile(r"# ?(.*)")
+_TIME = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
+_WHOLE = re.compile(r"[0-9]{1,15}")
+_MAX_NS = 2**50
+"""Longest request that is used: 13 days."""
+_MAX_KINDS = 40
+_MAX_FIELD = 1 << 20
+_DIGITS = 3
+"""Significant digits of histograms."""
+
+
+@dataclass
+class _Kind:
+    """What is gathered of one type of requests."""
+
+    name: str
+    line: int
+    durations: list[int] = field(default_factory=list)
+    first_bytes: list[int] = field(default_factory=list)
+    sizes: set[int] = field(default_factory=set)
+    threads: set[tuple[str, str]] = field(default_factory=set)
+    clients: set[str] = field(default_factory=set)
+    objects: int = 0
+    bytes: int = 0
+    errors: int = 0
+    first_error: str = ""
+    start: int | None = None
+    end: int = 0
+
+
+class Log:
+    """A log of operations.
+
+    Attributes:
+        kinds: Requests of each type, in the order in which they began.
+        whole: All requests together.
+        command: The command line as printed; empty if it is not.
+        endpoints: Services that were asked.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Read a log.
+
+        Raises:
+            OutputError: It is not what warp writes.
+        """
+        self.endpoints: set[str] = set()
+        self.command = ""
+        self._seconds: dict[str, int] = {}
+        kinds: dict[str, _Kind] = {}
+        whole = _Kind("", 1)
+        for line, row in self._rows(text):
+            if row["op"] not in kinds:
+                if len(kinds) >= _MAX_KINDS:
+                    raise OutputError(line, f"more than {_MAX_KINDS} types of requests", HINT)
+                kinds[row["op"]] = _Kind(escape_line(row["op"], 40), line)
+            self._add(row, (kinds[row["op"]], whole), line)
+        if not kinds:
+            raise OutputError(1, "no requests in this log of warp", HINT)
+        self.kinds = [_requests(one) for one in sorted(kinds.values(), key=lambda one: one.start or 0)]
+        self.whole = _requests(whole)
+
+    def _rows(self, text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
+        lines = text.split("\n")
+        first = next(number for number, line in enumerate(lines) if line.startswith(HEAD))
+        names = lines[first].rstrip("\r").split("\t")
+        body = []
+        for number, line in enumerate(lines[first + 1 :], start=first + 2):
+            if not line.startswith("#"):
+                body.append(line)
+            else:
+                body.append("")
+                self._take_comment(line)
+            if len(line) > _MAX_FIELD:
+                raise OutputError(number, f"a line with {len(line):,} characters", HINT)
+        reader = csv.reader(body, delimiter="\t", strict=True)
+        while True:
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                raise OutputError(first + 1 + reader.line_num, f"not a request: {error}", HINT) from None
+            line_number = first + 1 + reader.line_num
+            if cells is None:
+                return
+            if not cells:
+                continue
+            if len(cells) != len(names):
+                raise OutputError(line_number, f"{len(cells)} cells in a row of {len(names)} columns", HINT)
+            yield line_number, dict(zip(names, cells, strict=True))
+
+    def _take_comment(self, line: str) -> None:
+        match = _COMMENT.match(line.rstrip("\r"))
+        if match and not self.command and "warp" in match[1].split(" ", 1)[0]:
+            self.command = match[1]
+
+    def _time(self, text: str, line: int) -> int:
+        """Return nanoseconds since 1970."""
+        match = _TIME.fullmatch(text)
+        if match is None:
+            raise OutputError(line, f"not a time: {escape_line(text, 40)!r}", HINT)
+        key = match[1] + match[3]
+        if key not in self._seconds:
+            try:
+                self._seconds[key] = int(datetime.fromisoformat(key).timestamp())
+            except (ValueError, OverflowError):
+                raise OutputError(line, f"not a time: {escape_line(text, 40)!r}", HINT) from None
+        return self._seconds[key] * 10**9 + int((match[2] or "0").ljust(9, "0"))
+
+    def _add(self, row: Mapping[str, str], kinds: Sequence[_Kind], line: int) -> None:
+        start, end = self._time(row["start"], line), self._time(row["end"], line)
+        size, objects = (_whole(row[name], name, line) for name in ("bytes", "n_objects"))
+        # The wall clock may be set back meanwhile; warp measures the duration by another.
+        duration = _whole(row["duration_ns"], "duration_ns", line) if "duration_ns" in row else max(0, end - start)
+        if duration > _MAX_NS:
+            raise OutputError(line, "a request that took longer than 13 days", HINT)
+        first = self._time(row["first_byte"], line) - start if row["first_byte"] else None
+        self.endpoints.add(escape_line(row["endpoint"], 80))
+        for kind in kinds:
+            kind.threads.add((row["client_id"], row["thread"]))
+            kind.clients.add(row["client_id"])
+            kind.start = start if kind.start is None else min(kind.start, start)
+            kind.end = max(kind.end, start + duration)
+            if row["error"]:
+                kind.errors += 1
+                kind.first_error = kind.first_error or escape_line(row["error"], 200)
+                continue
+            kind.durations.append(duration)
+            kind.sizes.add(size // objects if objects else size)
+            kind.objects += objects
+            kind.bytes += size
+            if first is not None and 0 <= first <= _MAX_NS:
+                kind.first_bytes.append(first)
+
+
+def _whole(text: str, name: str, line: int) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise OutputError(line, f"{name} cannot be {escape_line(text, 40)!r}", HINT)
+    return int(text)
+
+
+def _requests(kind: _Kind) -> Requests:
+    start, end = kind.start or 0, kind.end
+    histogram, latency = _latency(kind.durations)
+    figures = [
+        Figure("requests", str(len(kind.durations))),
+        Figure("objects", str(kind.objects)),
+        Figure("bytes", str(kind.bytes), "bytes"),
+        Figure("errors", str(kind.errors)),
+        Figure("duration", str(end - start), "ns"),
+    ]
+    return Requests(
+        name=kind.name,
+        line=kind.line,
+        figures=figures,
+        ops=len(kind.durations),
+        objects=kind.objects,
+        bytes=kind.bytes,
+        elapsed_ns=end - start or None,
+        started_at=start / 1e9,
+        ended_at=end / 1e9,
+        errors=kind.errors,
+        first_error=kind.first_error,
+        streams=len(kind.threads),
+        clients=len(kind.clients),
+        object_size=next(iter(kind.sizes)) if len(kind.sizes) == 1 else None,
+        latency=latency,
+        histogram=histogram,
+        first_byte=_latency(kind.first_bytes)[1],
+    )
+
+
+def _latency(times: list[int]) -> tuple[str | None, dict[str, float]]:
+    """Return a histogram of times, and what is known of them."""
+    if not times:
+        return None, {}
+    from hdrh.histogram import HdrHistogram
+
+    from assay.analyse import histograms
+
+    wire = HdrHistogram(1, max(2, *times) if len(times) > 1 else max(2, times[0]), _DIGITS)
+    for time in times:
+        wire.record_value(max(1, time))
+    text: str = wire.encode().decode("ascii")
+    values = {**histograms.summary(histograms.decode(text))}
+    return text, {"min": float(min(times)), "mean": sum(times) / len(times), **values, "max": float(max(times))}
