@@ -17,8 +17,8 @@ _MAX_SCRIPT = 1 << 20
 """Bytes of a script at most."""
 
 _OTHER_PROGRAMS = (
-    *("fio", "iozone", "vdbench", "elbencho", "warp", "cosbench", "hsbench", "ycsb", "sysbench", "smallfile"),
-    *("filebench", "bonnie", "bonnie++", "dbench", "diskspd", "dd"),
+    *("cosbench", "hsbench", "ycsb", "sysbench", "smallfile", "filebench"),
+    *("bonnie", "bonnie++", "dbench", "diskspd", "dd"),
 )
 """Other programs that measure storage, whose command lines are not converted."""
 

@@ -39,6 +39,20 @@ def _iozone(text: str, read: Reader) -> str:
     return iozone_study(text, read)
 
 
+def _elbencho(text: str, _read: Reader) -> str:
+    from assay.rooms.foreign.work.elbencho import elbencho_study
+
+    return elbencho_study(text)
+
+
+def _warp(text: str, _read: Reader) -> str:
+    from assay.rooms.foreign.work.warp import warp_study
+
+    return warp_study(text)
+
+
+_LINE = "The whole command line in quotes."
+
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "fio",
@@ -57,7 +71,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "iozone",
         "COMMAND",
-        "The whole command line in quotes.",
+        _LINE,
         """Convert a command line of iozone to a study.
 
         Sizes without a letter are in KiB, as iozone reads them; -a becomes ranges of sizes. The study begins with a
@@ -67,6 +81,34 @@ TOOLS: tuple[Tool, ...] = (
         """,
         "name a file of clients",
         _iozone,
+    ),
+    Tool(
+        "elbencho",
+        "COMMAND",
+        _LINE,
+        """Convert a command line of elbencho to a study.
+
+        The study begins with a line for each option that has no counterpart, and the reason. Keys and secrets are
+        left out.
+
+        Example: `assay study from elbencho "elbencho -w -r -t 8 -b 1m -s 4g --direct /mnt/x/f" --output elbencho.yaml`
+        """,
+        "",
+        _elbencho,
+    ),
+    Tool(
+        "warp",
+        "COMMAND",
+        _LINE,
+        """Convert a command line of MinIO warp to a study.
+
+        The study begins with a line for each option that has no counterpart, and the reason. Keys and secrets are
+        left out.
+
+        Example: `assay study from warp "warp mixed --host=10.0.0.1:9000 --obj.size=1MiB --duration=1m" --output w.yaml`
+        """,
+        "",
+        _warp,
     ),
 )
 """The tools, in the order of the help. `make` imports its module when it is called, since commands start faster so."""
