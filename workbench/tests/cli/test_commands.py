@@ -47,6 +47,8 @@ CASES = {
     "env": ("", 0, "versions"),
     "ceilings": ("study.yaml", 3, ""),
     "preflight": ("study.yaml", 2, ""),
+    "study from elbencho": ("'elbencho -w -s 1m /x/f'", 0, "# From: elbencho -w -s 1m /x/f"),
+    "study from warp": ("'warp get --host=h'", 0, "# From: warp get --host=h"),
     "study from ior": ("'ior -w -t 1m -b 1m'", 0, "# From: ior -w -t 1m -b 1m"),
     "study from io500": ("study.yaml", 2, ""),
     "study from mdtest": ("'mdtest -d /x'", 2, ""),

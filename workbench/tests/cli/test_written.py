@@ -38,6 +38,8 @@ EDITED = (
     "init",
     IMPORT + " -o",
     "study from ior 'ior -w -t 1m -b 1m' -o",
+    "study from elbencho 'elbencho -w -s 1m /x/f' -o",
+    "study from warp 'warp get --host=h' -o",
     "study from mdtest 'mdtest -n 10 -d /x' -o",
     "study from io500 config.ini -o",
 )

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from decimal import Decimal
 from typing import Any
 
 from assay.model.base import AssayError
@@ -161,7 +160,7 @@ def _workload(words: WarpLine, notes: Notes) -> dict[str, Any]:
     if not words.has("list-existing"):
         found |= _sizes(words, streams, notes)
     if command in ("mixed", "versioned"):
-        found["mix"] = _mix(words)
+        found["mix"] = _mix(words, notes)
     if command == "get" and (words.has("range") or words.has("range-size")):
         found["range"] = _range(words, notes)
     if command == "put":
@@ -263,26 +262,27 @@ def _parts(words: WarpLine, streams: int, notes: Notes) -> dict[str, Any]:
     return {"object_size": format_size(parts * size), "part_size": format_size(size)}
 
 
-def _mix(words: WarpLine) -> dict[str, float]:
-    """Return the shares of a mix in percent, which add up to 100 also if warp's do not."""
+def _mix(words: WarpLine, notes: Notes) -> dict[str, int]:
+    """Return the shares of a mix in whole percent, which add up to 100 also if warp's do not."""
     shares = {kind: warp_number(words.values.get(option, _SHARES[kind]), option) for kind, option in _OPTION_OF.items()}
     total = sum(shares.values())
     if not total:
         raise AssayError("warp mixed: all shares are 0", "write --get-distrib=45, for example")
-    percents = {kind: share * 100 / total for kind, share in shares.items() if share}
-    if percents.get("delete", Decimal(0)) > percents.get("put", Decimal(0)):
-        raise AssayError(
-            "warp mixed: more objects would be deleted than put", "raise --put-distrib, or lower --delete-distrib"
-        )
-    return _rounded(percents)
-
-
-def _rounded(percents: dict[str, Decimal]) -> dict[str, float]:
-    """Return percents with two decimals that still add up to 100."""
-    found = {kind: round(share, 2) for kind, share in percents.items()}
-    largest = max(found, key=lambda kind: found[kind])
-    found[largest] += 100 - sum(found.values())
-    return {kind: int(share) if share == int(share) else float(share) for kind, share in found.items()}
+    if shares["delete"] > shares["put"]:
+        message = "warp mixed: more objects would be deleted than put"
+        raise AssayError(message, "raise --put-distrib, or lower --delete-distrib")
+    exact = {kind: share * 100 / total for kind, share in shares.items()}
+    found = {kind: int(share) for kind, share in exact.items()}
+    for kind in sorted(found, key=lambda kind: found[kind] - exact[kind])[: 100 - sum(found.values())]:
+        found[kind] += 1
+    if any(exact[kind] != share for kind, share in found.items()):
+        written = " + ".join(f"{share.normalize():f}" for share in shares.values())
+        notes.add("mix", f"whole percent of {written}, which are warp's get, put, stat and delete")
+    found["delete"], found["get"] = (
+        min(found["delete"], found["put"]),
+        found["get"] + max(0, found["delete"] - found["put"]),
+    )
+    return {kind: share for kind, share in found.items() if share}
 
 
 def _range(words: WarpLine, notes: Notes) -> str:
