@@ -102,7 +102,7 @@ def _options(word: str, rest: list[str]) -> list[tuple[str, str, str]]:
 
 
 def _short(word: str, rest: list[str]) -> list[tuple[str, str, str]]:
-    found = []
+    found: list[tuple[str, str, str]] = []
     for at, letter in enumerate(word[1:], start=2):
         name = LETTERS.get(letter)
         if name is None:

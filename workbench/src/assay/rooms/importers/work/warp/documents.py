@@ -144,8 +144,8 @@ class Document:
         values: dict[str, Decimal] = {}
         segmented = part.get("segmented")
         for prefix, one in (("throughput.", part), ("segments.", segmented)):
-            for key, unit in _RATES.items() if isinstance(one, dict) else ():
-                if key in one:
+            for key, unit in _RATES.items():
+                if isinstance(one, dict) and key in one:
                     figure = self._figure(one, key, unit, prefix)
                     found.figures.append(figure)
                     values[figure.name] = Decimal(figure.text)
