@@ -50,8 +50,24 @@ def _fio_text_units() -> dict[str, FigureUnit]:
     return found
 
 
+_SOCKPERF = "sockperf, src/client.cpp, stream_statistics: messages x size / 1024 / 1024, and GBps = MBps / 1000"
+_IPERF = "iperf 2, src/stdio.c, and iperf 3, src/units.c: bytes are powers of 1024, bits of 1000"
+
+
+def _iperf_units() -> dict[str, FigureUnit]:
+    """Return the units of iperf's texts, `MBytes` and `Mbits/sec`."""
+    found = {}
+    for power, letter in enumerate(("", *"KMGTP")):
+        binary, decimal = Decimal(1024) ** power, Decimal(1000) ** power
+        found[f"{letter}Bytes"] = FigureUnit("bytes", binary, _IPERF)
+        found[f"{letter}Bytes/sec"] = FigureUnit("bytes/s", binary, _IPERF)
+        found[f"{letter}bits/sec"] = FigureUnit("bytes/s", decimal / 8, _IPERF)
+    return found
+
+
 UNITS: dict[str, FigureUnit] = {
     **_fio_text_units(),
+    **_iperf_units(),
     "B": FigureUnit("bytes", Decimal(1), _NUM2STR),
     "bit": FigureUnit("bytes", Decimal(1) / 8, f"{_NUM2STR}, unit_base=1"),
     "bit/s": FigureUnit("bytes/s", Decimal(1) / 8, f"{_NUM2STR}, unit_base=1"),
@@ -72,6 +88,10 @@ UNITS: dict[str, FigureUnit] = {
     "KB": FigureUnit("bytes", Decimal(1024), f"{_IOZONE}, the same as versions up to 3.420 print it"),
     "ops": FigureUnit("1", Decimal(1), f"{_IOZONE}, throughput_test with OPS_flag: records"),
     "s": FigureUnit("ns", Decimal(10**9), f"{_IOZONE}, throughput_test: wall and CPU time"),
+    "MBps": FigureUnit("bytes/s", Decimal(2**20), _SOCKPERF),
+    "Mbps": FigureUnit("bytes/s", Decimal(2**17), _SOCKPERF),
+    "GBps": FigureUnit("bytes/s", Decimal(1000 * 2**20), _SOCKPERF),
+    "Gbps": FigureUnit("bytes/s", Decimal(1000 * 2**17), _SOCKPERF),
     "GB/s of 2^30": FigureUnit("bytes/s", Decimal(2**30), "IO500 to 2019, io500_fixed.sh: IOR's MiB/s / 1024, as GB/s"),
     "min": FigureUnit("ns", Decimal(60 * 10**9), _SI),
     "h": FigureUnit("ns", Decimal(3600 * 10**9), _SI),

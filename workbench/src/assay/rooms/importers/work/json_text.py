@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from assay.rooms.importers.work.results import OutputError
@@ -35,18 +36,34 @@ def _no_number(text: str) -> Number:
 _DECODER = json.JSONDecoder(parse_int=_number, parse_float=_number, parse_constant=_no_number)
 
 
-def decode_json(text: str, start: int) -> tuple[Any, int]:
+@cache
+def _decoder(ending: str) -> json.JSONDecoder:
+    """Return a decoder that adds an ending to keys that stand a second time in an object."""
+
+    def of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            found[f"{name}{ending}" if name in found else name] = value
+        return found
+
+    return json.JSONDecoder(
+        object_pairs_hook=of_pairs, parse_int=_number, parse_float=_number, parse_constant=_no_number
+    )
+
+
+def decode_json(text: str, start: int, second: str = "") -> tuple[Any, int]:
     """Return the value that begins at a position of a text, and where it ends.
 
     Args:
         text: The text.
         start: Position of the first character of the value.
+        second: Added to keys that stand a second time in an object, of which the last one counts otherwise.
 
     Raises:
         OutputError: It is not JSON, or a number in it is too long or not finite, or it is nested too deeply.
     """
     try:
-        return _DECODER.raw_decode(text, start)
+        return (_decoder(second) if second else _DECODER).raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise OutputError(error.lineno, f"not JSON: {error.msg}", HINT) from None
     except (ValueError, RecursionError) as error:

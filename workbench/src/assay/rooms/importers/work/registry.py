@@ -10,9 +10,11 @@ from assay.model.base import AssayError, LineError
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
-from assay.rooms.importers.work import fio, fio_measured, io500, ior, iozone, mdtest, table
+from assay.rooms.importers.work import fio, fio_measured, io500, ior, iozone, mdtest, ping, sockperf, table
 from assay.rooms.importers.work.elbencho import importer as elbencho
 from assay.rooms.importers.work.fio_text import importer as fio_text
+from assay.rooms.importers.work.iperf import importer as iperf
+from assay.rooms.importers.work.iperf import importer3 as iperf3
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     ImportOptions,
@@ -59,6 +61,10 @@ IMPORTERS = (
     Importer(io500.NAME, "IO500's result_summary.txt", io500.recognise, io500.read),
     Importer(elbencho.NAME, "elbencho's text, CSV or JSON", elbencho.recognise, elbencho.read),
     Importer(warp_measured.NAME, "warp's text, JSON or log of operations", warp.recognise, warp.read),
+    Importer(iperf.NAME, "iperf 2's text or CSV", iperf.recognise, iperf.read),
+    Importer(iperf3.NAME, "iperf3's JSON or text", iperf3.recognise, iperf3.read),
+    Importer(ping.NAME, "ping's text", ping.recognise, ping.read),
+    Importer(sockperf.NAME, "sockperf's text", sockperf.recognise, sockperf.read),
     Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""

@@ -82,12 +82,13 @@ class Measurement(Frozen):
         started_at: Seconds since 1970; None if the output does not say.
         elapsed_ns: How long it took; None if the output does not say.
         iops: Operations per second; None if the output does not say, which only operations on data may lack.
+        ops: Operations; None if the output does not say, which only transfers over a network may lack.
         has_counts: The output says how many operations and bytes there were; if not, `ops` and the numbers of bytes
             are 0 here and missing in the run.
     """
 
     status: Literal["done", "time_limit", "failed"]
-    ops: int
+    ops: int | None
     bytes: int
     read_bytes: int
     write_bytes: int

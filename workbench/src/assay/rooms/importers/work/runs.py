@@ -195,7 +195,7 @@ def _sample(result: ImportedResult) -> Sample:
     measured = result.measured
     assert measured is not None
     values = {name: getattr(measured, name) for name in type(measured).model_fields if name != "has_counts"}
-    unknown = {name for name in ("started_at", "elapsed_ns", "iops") if values[name] is None}
+    unknown = {name for name in ("started_at", "elapsed_ns", "ops", "iops") if values[name] is None}
     unknown |= set() if measured.has_counts else {"ops", "bytes", "read_bytes", "write_bytes"}
     values = {name: value for name, value in values.items() if name not in unknown}
     return Sample.partial(case=result.case, repeat=result.repeat, phase=0, operation=result.operation, **values)

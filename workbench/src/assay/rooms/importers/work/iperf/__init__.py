@@ -1,0 +1,1 @@
+"""Readers of iperf 2 and iperf 3: text, CSV and JSON."""
