@@ -13,6 +13,9 @@ from fio_samples import SAMPLES as FIO_SAMPLES
 from fio_samples import path_of as fio_path
 from fio_samples import text_of
 from iozone_samples import FIGURES, FOLDER, SAMPLES, throughput_log
+from network_samples import READERS as NETWORK_READERS
+from network_samples import names
+from network_samples import text_of as network_text
 
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.audit.facts import MachineFacts
@@ -36,6 +39,7 @@ def named(name: str) -> ImportedFile:
 @cache
 def honest() -> tuple[ToolOutput, ...]:
     paths = [fio_path(name) for name in FIO_SAMPLES] + [FOLDER / f"{name}.txt" for name in SAMPLES]
+    paths += [FOLDER.parent / tool / name for tool in NETWORK_READERS for name in names(tool)]
     return tuple(output for path in paths for output in read_outputs(str(path)))
 
 
@@ -63,7 +67,10 @@ def test_honest_outputs_have_notes_at_most() -> None:
     found = audit(honest(), MachineFacts())
     assert [finding for finding in found if finding.severity != "note"] == []
     assert {finding.rule for finding in found} == {"writes-unflushed", "short-time", "few-repeats", "failed"} | {
-        "asynchronous-without-direct"
+        "asynchronous-without-direct",
+        "datagrams-lost",
+        "udp-as-sent",
+        "sum-of-both-ways",
     }
 
 
@@ -143,8 +150,15 @@ FALSE: dict[str, Callable[[], set[str]]] = {
             {f"{what}/{name}": value for what in ("clat_ns", "lat_ns") for name, value in (("mean", 9e8), ("max", 1e9))}
         )
     ),
+    "rate-of-transfer": lambda: rules_of(network("iperf", "2.0.9-mbytes.txt", "728 MBytes/sec", "782 MBytes/sec")),
+    "sum-of-streams": lambda: rules_of(network("iperf3", "3.12-parallel.txt", *TWICE)),
+    "loss-from-packets": lambda: rules_of(network("ping", "iputils-20250605-lost.txt", "25% packet", "2.5% packet")),
+    "received-above-sent": lambda: rules_of(network("iperf", "2.0.9-udp.txt", *MORE_RECEIVED)),
 }
 """Rule -> what is found in an output that was made false for it."""
+TWICE = (r"\[SUM\]( .*)1\.28 GBytes +5\.4(.)( .*)", r"[SUM]\g<1>2.56 GBytes  10.8\g<3>")
+"""Sums of twice what the streams moved, at twice the rate."""
+MORE_RECEIVED = (r"[0-9.]+ MBytes +[0-9.]+ Mbits/sec(.*%\))", r"15.0 MBytes  62.9 Mbits/sec\g<1>")
 
 
 def fio_with(values: dict[str, float], name: str = "3.33-read", part: str = "read") -> ToolOutput:
@@ -158,6 +172,13 @@ def fio_with(values: dict[str, float], name: str = "3.33-read", part: str = "rea
         place[last] = value
     (output,) = fio.read(json.dumps(document, indent=1), named("x.json"))
     return output
+
+
+def network(tool: str, name: str, old: str, new: str) -> ToolOutput:
+    """A sample of a network tool in which a pattern is replaced."""
+    text, count = re.subn(old, new, network_text(tool, name))
+    assert count
+    return NETWORK_READERS[tool].read(text, named("x.txt").model_copy(update={"tool": tool}))[0]
 
 
 def fio_text(name: str, old: str, new: str) -> ToolOutput:
@@ -221,6 +242,33 @@ def test_what_is_true_is_not_found() -> None:
     rates = {"children": "812345.60", "min": "85296.29", "max": "121851.84", "avg": "101543.20"}
     later = log(name="b.txt", began="Wed May 4 23:18:20 2016", min_xfer="88080384.00", **rates)
     assert rules_of(log(), later) == set()
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "old", "new", "rule"),
+    [
+        ("iperf3", "3.12-udp.json", r'("lost_percent":\s*)0\.633131970260223', r"\g<1>6.33", "loss-from-packets"),
+        ("iperf3", "3.12-parallel.json", r'"bytes":\s*1145831424', '"bytes": 2145831424', "sum-of-streams"),
+        ("iperf", "2.0.9-udp.txt", r"/ *[0-9]+ \([0-9.]+%\)", "/ 8506 (50%)", "loss-from-packets"),
+        ("ping", "busybox-1.35.0.txt", "0.093/2.900", "0.093/22.900", "latency-order"),
+        ("sockperf", "3.7-ping-pong.txt", "percentile 99.000 = .*", "percentile 99.000 =    1.000", "latency-order"),
+        ("iperf", "2.0.9-parallel.csv", r"(-1,0.0-2.0,\d+),15593277919", r"\g<1>,35593277919", "rate-of-transfer"),
+    ],
+)
+def test_what_is_false_of_networks(tool: str, name: str, old: str, new: str, rule: str) -> None:
+    assert rules_of(network(tool, name, ".+?$", r"\g<0>")) == set()
+    assert rule in rules_of(network(tool, name, old, new))
+
+
+def test_both_ways_of_a_link_are_no_rate_of_it() -> None:
+    whole = network("iperf", "2.1.8-dual-server.txt", "$", "")
+    found = audit([whole], MachineFacts.model_validate({"link": "10Gb/s"}))
+    assert "above-network" not in {finding.rule for finding in found}
+    assert any(finding.rule == "sum-of-both-ways" and "11.6" in finding.text for finding in found)
+    above = audit([network("iperf", "2.0.9-parallel.txt", "$", "")], MachineFacts.model_validate({"link": "5Gb/s"}))
+    assert any(finding.rule == "above-network" and "both ways added" in finding.text for finding in above)
+    local = network("iperf", "2.0.9-parallel.txt", r"10\.77\.0\.2", "127.0.0.1")
+    assert "above-network" not in {one.rule for one in audit([local], MachineFacts.model_validate({"link": "5Gb/s"}))}
 
 
 def test_rules_that_need_pairs_find_multiples_and_runs_that_overlap() -> None:

@@ -17,9 +17,14 @@ def above_network(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFi
         measured, clients = item.measured, _clients(item, facts)
         if measured is None:
             continue
-        # Both ways of a link carry data at once.
-        share = max(measured.read_bytes, measured.write_bytes) / measured.bytes if measured.bytes else 1.0
+        is_transfer = item.result.operation == "transfer"
+        if is_transfer and (_is_local(item.result.target) or item.result.target == item.output.file.host):
+            continue
+        # Both ways of a link carry data at once; a transfer goes one way.
+        has_ways = measured.bytes and not is_transfer
+        share = max(measured.read_bytes, measured.write_bytes) / measured.bytes if has_ways else 1.0
         rate = share * measured.throughput
+        clients = 1 if is_transfer else clients
         links = [(facts.server_link, "the servers' links carry")]
         if facts.link and clients:
             each = f"{clients} clients" if clients > 1 else "one client"
@@ -27,8 +32,14 @@ def above_network(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFi
         for limit, words in links:
             if limit and rate > limit:
                 text = f"{rate_words(rate)} are more than {words}, {rate_words(limit)}"
+                text += ": are both ways added?" if is_transfer and rate <= 2 * limit else ""
                 yield RuleFinding(item, text, {"rate": rate_words(rate), "limit": rate_words(limit)})
                 break
+
+
+def _is_local(target: str) -> bool:
+    """Return whether a transfer went through no link."""
+    return target in ("localhost", "::1") or target.startswith("127.")
 
 
 def _clients(item: Item, facts: MachineFacts) -> int:

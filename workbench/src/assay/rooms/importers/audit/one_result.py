@@ -52,8 +52,8 @@ def rate_from_bytes(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rul
             ("bytes", measured.bytes, measured.throughput, rate_words),
             ("operations", measured.ops, measured.iops or 0.0, lambda rate: f"{about_number(rate)}/s"),
         ):
-            rate = amount / measured.elapsed_ns * 1e9
-            if stated > 0 and abs(rate - stated) > slack * max(rate, stated):
+            rate = (amount or 0) / measured.elapsed_ns * 1e9
+            if amount is not None and stated > 0 and abs(rate - stated) > slack * max(rate, stated):
                 time = about_duration(measured.elapsed_ns / 1e9)
                 count = about_size(amount) if what == "bytes" else f"{amount:,} operations"
                 text = f"{count} in {time} are {words(rate)}, and {words(stated)} are stated"

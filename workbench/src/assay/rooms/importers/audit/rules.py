@@ -2,7 +2,16 @@
 
 from collections.abc import Sequence
 
-from assay.rooms.importers.audit import ceilings, fio_rules, ior_rules, iozone_rules, method, one_result, several
+from assay.rooms.importers.audit import (
+    ceilings,
+    fio_rules,
+    ior_rules,
+    iozone_rules,
+    method,
+    network_rules,
+    one_result,
+    several,
+)
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Item, Rule, RuleFinding
 from assay.rooms.importers.work.results import ToolOutput
@@ -170,6 +179,34 @@ RULES: tuple[Rule, ...] = (
         ior_rules.one_size_of_all,
     ),
     Rule(
+        "rate-of-transfer",
+        "error",
+        "The rate of a row of iperf is not its transfer over its time.",
+        "arithmetic, within the printed rounding and 1 %; not of rows below a second",
+        network_rules.rate_of_transfer,
+    ),
+    Rule(
+        "sum-of-streams",
+        "error",
+        "The sum of iperf's streams is not what they moved together.",
+        "arithmetic, within the printed rounding and 0.1 %",
+        network_rules.sum_of_streams,
+    ),
+    Rule(
+        "loss-from-packets",
+        "error",
+        "The share of lost packets does not follow from the packets that were sent and received.",
+        "arithmetic; tools print two digits, or cut off decimals",
+        network_rules.loss_from_packets,
+    ),
+    Rule(
+        "received-above-sent",
+        "error",
+        "More was received than was sent.",
+        "what was not sent cannot arrive; 2 % are allowed, since the two sides end at different times",
+        network_rules.received_above_sent,
+    ),
+    Rule(
         "rounded-figures",
         "warning",
         "All rates of an output are multiples of a hundred.",
@@ -280,6 +317,27 @@ RULES: tuple[Rule, ...] = (
         "fio's libaio with a queue and without direct I/O.",
         "fio's documentation of libaio: a queue may work without the page cache only",
         method.asynchronous_without_direct,
+    ),
+    Rule(
+        "datagrams-lost",
+        "note",
+        "More than 1 % of the datagrams of UDP were lost.",
+        "a network carries what is received, not what is sent",
+        network_rules.datagrams_lost,
+    ),
+    Rule(
+        "udp-as-sent",
+        "note",
+        "The rate of UDP is that of what was sent.",
+        "without the receiver's figures it is not known what arrived",
+        network_rules.udp_as_sent,
+    ),
+    Rule(
+        "sum-of-both-ways",
+        "note",
+        "A row of sums of iperf adds both ways of a link.",
+        "each way of a link by itself; iperf 2.1 and later print it with -d and --full-duplex",
+        network_rules.sum_of_both_ways,
     ),
     Rule(
         "short-time",

@@ -151,8 +151,8 @@ def _read_line(ping: _Ping, line: str, number: int) -> None:
             if match[name]:
                 ping.times[name] = Figure(name, match[name], "ms")
     elif match := _WINDOWS_TIMES.fullmatch(line):
-        names = (("min", "Minimum"), ("max", "Maximum"), ("avg", "Average"))
-        ping.times |= {key: Figure(name, match[key], "ms") for key, name in names}
+        windows = (("min", "Minimum"), ("max", "Maximum"), ("avg", "Average"))
+        ping.times |= {key: Figure(name, match[key], "ms") for key, name in windows}
     elif _LIKE.match(line):
         raise OutputError(number, f"not the statistics of ping: {escape_line(line, 80)}", HINT)
 

@@ -145,6 +145,9 @@ class Document:
         found.moved = None if moved is None else int(moved * share)
         found.rate = None if rate is None else rate / 8 * share
         found.seconds = self._number(chosen, "seconds") or Decimal(0)
+        if not sums["sum_sent"] and moved and rate:
+            # `seconds` of this sum are the receiver's from 3.2 to 3.9, but the rate is over the sender's.
+            found.seconds = moved * 8 / rate
 
     def _number(self, part: Mapping[str, Any], name: str) -> Decimal | None:
         """Return a number of the output; None if it is missing.
