@@ -10,7 +10,19 @@ from assay.model.base import AssayError, LineError
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
-from assay.rooms.importers.work import fio, fio_measured, io500, ior, iozone, mdtest, ping, sockperf, table
+from assay.rooms.importers.work import (
+    fio,
+    fio_measured,
+    io500,
+    ior,
+    iozone,
+    mdtest,
+    pgbench,
+    ping,
+    sockperf,
+    table,
+    ycsb,
+)
 from assay.rooms.importers.work.elbencho import importer as elbencho
 from assay.rooms.importers.work.fio_text import importer as fio_text
 from assay.rooms.importers.work.iperf import importer as iperf
@@ -65,6 +77,8 @@ IMPORTERS = (
     Importer(iperf3.NAME, "iperf3's JSON or text", iperf3.recognise, iperf3.read),
     Importer(ping.NAME, "ping's text", ping.recognise, ping.read),
     Importer(sockperf.NAME, "sockperf's text", sockperf.recognise, sockperf.read),
+    Importer(ycsb.NAME, "YCSB's text or JSON", ycsb.recognise, ycsb.read),
+    Importer(pgbench.NAME, "pgbench's text", pgbench.recognise, pgbench.read),
     Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""

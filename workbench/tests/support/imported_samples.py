@@ -1,0 +1,62 @@
+"""Samples of the outputs of tools that are imported, and the damage that readers must survive."""
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from assay.model.result.imported import ImportedFile
+from assay.rooms.importers.work.figure_units import UNITS
+from assay.rooms.importers.work.registry import IMPORTERS
+from assay.rooms.importers.work.results import ImportedResult, ImportOptions, OutputError, ToolOutput
+
+FOLDER = Path(__file__).parents[1] / "golden" / "imports"
+FILE = ImportedFile(tool="", version="", form="", file="x", line=1, sha256="0", size_bytes=1)
+Reader = Callable[[str, ImportedFile, ImportOptions], list[ToolOutput]]
+_PUT = ("", '"', "{", "}", "[", "-", "9" * 30, "null", "1e9", ",", "<", "NaN", "9" * 5000, " : ", "\n", "\u00b5")
+
+
+def sample_names(tool: str) -> list[str]:
+    """Names of all samples of a tool, in its folder."""
+    return sorted(path.name for path in (FOLDER / tool).iterdir() if path.name != "NOTICE")
+
+
+def sample_text(tool: str, name: str) -> str:
+    """Text of a sample."""
+    return (FOLDER / tool / name).read_bytes().decode("utf-8-sig")
+
+
+def recognising(text: str) -> str:
+    """Name of the tool whose output a text is; empty if none is."""
+    return next((one.name for one in IMPORTERS if one.recognise(text)), "")
+
+
+def check_units(results: list[ImportedResult]) -> None:
+    """Check that each result has either a measurement or a reason, and that its units are known."""
+    for result in results:
+        assert bool(result.left_out) == (result.measured is None) == (result.operation is None), result.name
+        assert all(one.unit in UNITS for one in result.figures if one.unit), result.name
+
+
+def damaged(text: str, seed: str, count: int) -> Iterator[str]:
+    """Yield a text with bytes cut off, doubled or changed."""
+    choice = random.Random(seed)
+    for _ in range(count):
+        at = choice.randrange(len(text))
+        length = choice.choice((1, 1, 2, 40, len(text)))
+        yield text[:at] + choice.choice((*_PUT, text[at : at + 30])) + text[at + length :]
+    lines = text.split("\n")
+    for _ in range(count // 4):
+        choice.shuffle(lines)
+        yield "\n".join(lines)
+
+
+def check_damage(read: Reader, text: str, seed: str, count: int = 25) -> None:
+    """Check that damaged output is read or refused with its line, and raises nothing else."""
+    for one in damaged(text, seed, count):
+        try:
+            outputs = read(one, FILE, ImportOptions())
+        except OutputError as error:
+            assert 1 <= error.line <= one.count("\n") + 1 and error.message and error.hint
+        else:
+            check_units([result for output in outputs for result in output.results])
+            [output.model_dump_json() for output in outputs]
