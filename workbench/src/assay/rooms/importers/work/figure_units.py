@@ -93,6 +93,7 @@ UNITS: dict[str, FigureUnit] = {
     "GBps": FigureUnit("bytes/s", Decimal(1000 * 2**20), _SOCKPERF),
     "Gbps": FigureUnit("bytes/s", Decimal(1000 * 2**17), _SOCKPERF),
     "GB/s of 2^30": FigureUnit("bytes/s", Decimal(2**30), "IO500 to 2019, io500_fixed.sh: IOR's MiB/s / 1024, as GB/s"),
+    "1/min": FigureUnit("1/s", Decimal(1) / 60, "HammerDB, modules/tpcccommon-1.0.tm, testresult: NOPM and TPM"),
     "min": FigureUnit("ns", Decimal(60 * 10**9), _SI),
     "h": FigureUnit("ns", Decimal(3600 * 10**9), _SI),
     "kB/s": FigureUnit("bytes/s", Decimal(10**3), _SI),

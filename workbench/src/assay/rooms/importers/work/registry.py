@@ -13,6 +13,7 @@ from assay.model.user_files import read_user_file
 from assay.rooms.importers.work import (
     fio,
     fio_measured,
+    hammerdb,
     io500,
     ior,
     iozone,
@@ -79,6 +80,7 @@ IMPORTERS = (
     Importer(sockperf.NAME, "sockperf's text", sockperf.recognise, sockperf.read),
     Importer(ycsb.NAME, "YCSB's text or JSON", ycsb.recognise, ycsb.read),
     Importer(pgbench.NAME, "pgbench's text", pgbench.recognise, pgbench.read),
+    Importer(hammerdb.NAME, "HammerDB's log or timing profile", hammerdb.recognise, hammerdb.read),
     Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""

@@ -270,7 +270,7 @@ class _Run:
         for key, one in numbers.items():
             match = _PERCENTILE.fullmatch(key)
             place = _PLACES.get(key) or (_KNOWN.get((match[1] or match[2]).removesuffix(".0")) if match else None)
-            if place and one.text and not one.text.startswith("-") and not (match and is_coarse):
+            if place and one.text and not (match and is_coarse):
                 found[place] = convert(one.text, "us")
         return found
 

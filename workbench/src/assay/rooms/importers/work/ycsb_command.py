@@ -8,13 +8,21 @@ from typing import NamedTuple
 from assay.model.escape import escape_line
 
 _VERSION = re.compile(r"YCSB Client ([0-9]\S{0,30})")
-_COMMAND = re.compile(r"YcsbCommand line:(.*)")
+_COMMAND = re.compile(r"Command line:(.*)")
 _JAVA = re.compile(r".*\bjava .*?(?:-classpath|-cp) .*\b(?:site|com\.yahoo)\.ycsb\.Client (.*)")
 _CORE = re.compile(r"[/:]core-([0-9]+\.[0-9]+\.[0-9]+)\.jar")
 _MAX_COMMAND = 100_000
 _PHASES = {"-load": "load", "-t": "run"}
 _VALUED = ("-db", "-P", "-p", "-threads", "-target", "-l")
-_SHOWN = ("target", "recordcount", "operationcount", "insertcount", "fieldcount", "fieldlength", "readproportion")
+_SHOWN: tuple[str, ...] = (
+    "target",
+    "recordcount",
+    "operationcount",
+    "insertcount",
+    "fieldcount",
+    "fieldlength",
+    "readproportion",
+)
 _SHOWN += ("updateproportion", "scanproportion", "insertproportion", "requestdistribution", "maxexecutiontime")
 
 
