@@ -25,6 +25,7 @@ from assay.rooms.importers.work import (
     ycsb,
 )
 from assay.rooms.importers.work.elbencho import importer as elbencho
+    perfkit,
 from assay.rooms.importers.work.fio_text import importer as fio_text
 from assay.rooms.importers.work.iperf import importer as iperf
 from assay.rooms.importers.work.iperf import importer3 as iperf3
@@ -81,6 +82,7 @@ IMPORTERS = (
     Importer(ycsb.NAME, "YCSB's text or JSON", ycsb.recognise, ycsb.read),
     Importer(pgbench.NAME, "pgbench's text", pgbench.recognise, pgbench.read),
     Importer(hammerdb.NAME, "HammerDB's log or timing profile", hammerdb.recognise, hammerdb.read),
+    Importer(perfkit.NAME, "PerfKitBenchmarker's samples", perfkit.recognise, perfkit.read),
     Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""
