@@ -11,7 +11,7 @@ from typing import NamedTuple
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.json_text import Number, decode_json
-from assay.rooms.importers.work.perfkit_metrics import Group, figure_unit, group_of, measured_of
+from assay.rooms.importers.work.perfkit_metrics import MetricGroup, figure_unit, group_of, measured_of
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -55,7 +55,7 @@ class _Sample(NamedTuple):
 class _Members:
     """The samples of one result."""
 
-    def __init__(self, group: Group, first: _Sample) -> None:
+    def __init__(self, group: MetricGroup, first: _Sample) -> None:
         self.group, self.samples = group, [first]
         self.metrics = {first.metric}
         self.labels = dict(first.labels)

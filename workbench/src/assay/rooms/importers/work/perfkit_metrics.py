@@ -29,7 +29,7 @@ _PLACES |= {"p99.9": "p99.9", "p99.99": "p99.99"}
 _FIO_WORDS = {"read": "read", "write": "write", "randread": "random_read", "randwrite": "random_write"}
 
 
-class Group(NamedTuple):
+class MetricGroup(NamedTuple):
     """The metrics of one result.
 
     Attributes:
@@ -51,7 +51,7 @@ class Found(NamedTuple):
     latency_of: str = ""
 
 
-def group_of(test: str, metric: str) -> Group:
+def group_of(test: str, metric: str) -> MetricGroup:
     """Return the result that a metric belongs to.
 
     Args:
@@ -59,18 +59,18 @@ def group_of(test: str, metric: str) -> Group:
         metric: Name of the metric.
     """
     if match := _FIO.fullmatch(metric):
-        return Group(match[1], "fio")
+        return MetricGroup(match[1], "fio")
     if test.startswith("iperf") and metric in ("Throughput", "UDP Throughput"):
-        return Group(metric, "transfer")
+        return MetricGroup(metric, "transfer")
     if match := _NETPERF.fullmatch(metric):
-        return Group(match[1], "transfer" if match[1].endswith("STREAM") else "round_trip")
+        return MetricGroup(match[1], "transfer" if match[1].endswith("STREAM") else "round_trip")
     if match := _MULTI.fullmatch(metric):
-        return Group(match[1], "put" if match[2] == "upload" else "get")
+        return MetricGroup(match[1], "put" if match[2] == "upload" else "get")
     if _YCSB.fullmatch(metric):
-        return Group("overall", "transaction")
+        return MetricGroup("overall", "transaction")
     if metric in _RATES:
-        return Group("tps" if metric == "tps" else "TPROC-C", "transaction")
-    return Group("", "")
+        return MetricGroup("tps" if metric == "tps" else "TPROC-C", "transaction")
+    return MetricGroup("", "")
 
 
 def figure_unit(metric: str, unit: str) -> str:
@@ -79,7 +79,7 @@ def figure_unit(metric: str, unit: str) -> str:
 
 
 def measured_of(
-    group: Group, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str], order: str | None
+    group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str], order: str | None
 ) -> Found:
     """Return what becomes of a group.
 
@@ -128,7 +128,9 @@ def _measurement(bytes_s: Decimal, iops: Decimal | None, latency: Mapping[str, f
     )
 
 
-def _fio(group: Group, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str], order: str | None) -> Found:
+def _fio(
+    group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str], order: str | None
+) -> Found:
     direction = group.name.rpartition(":")[2]
     written = labels.get("rw", labels.get("readwrite", ""))
     if direction == "trim":
@@ -153,7 +155,7 @@ def _fio(group: Group, values: Mapping[str, tuple[str, str]], labels: Mapping[st
     return Found("", operation, parameters, _measurement(rate, iops, latency), words)
 
 
-def _objects(group: Group, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str]) -> Found:
+def _objects(group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str]) -> Found:
     rate = _rate(values, f"{group.name} net throughput", "bytes/s")
     if not rate:
         return Found("no net throughput is published")
@@ -165,7 +167,7 @@ def _objects(group: Group, values: Mapping[str, tuple[str, str]], labels: Mappin
     return Found("", group.kind, parameters, _measurement(rate, None))
 
 
-def _rates(group: Group, values: Mapping[str, tuple[str, str]]) -> Found:
+def _rates(group: MetricGroup, values: Mapping[str, tuple[str, str]]) -> Found:
     if group.kind == "transfer":
         names = (group.name, f"{group.name}_Throughput")
         rate = next((found for name in names if (found := _rate(values, name, "bytes/s"))), None)

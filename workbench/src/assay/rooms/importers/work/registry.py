@@ -11,6 +11,7 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
 from assay.rooms.importers.work import (
+    dlio,
     fio,
     fio_measured,
     hammerdb,
@@ -83,6 +84,7 @@ IMPORTERS = (
     Importer(pgbench.NAME, "pgbench's text", pgbench.recognise, pgbench.read),
     Importer(hammerdb.NAME, "HammerDB's log or timing profile", hammerdb.recognise, hammerdb.read),
     Importer(perfkit.NAME, "PerfKitBenchmarker's samples", perfkit.recognise, perfkit.read),
+    Importer(dlio.NAME, "summary.json or log of DLIO (MLPerf Storage)", dlio.recognise, dlio.read),
     Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""
