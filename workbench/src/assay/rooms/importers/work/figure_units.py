@@ -112,6 +112,9 @@ UNITS: dict[str, FigureUnit] = {
     "MiB": FigureUnit("bytes", Decimal(2**20), _IEC),
     "GiB": FigureUnit("bytes", Decimal(2**30), _IEC),
     "TiB": FigureUnit("bytes", Decimal(2**40), _IEC),
+    "MB/s of 2^20": FigureUnit(
+        "bytes/s", Decimal(2**20), "diskspd before 2.0.20 and for Linux (result_formatter.cc): bytes / 1024 / 1024"
+    ),
     "kIOPS": FigureUnit("1/s", Decimal(10**3), f"{_SI}, k; fio prints IOPS so in its text"),
     "MIOPS": FigureUnit("1/s", Decimal(10**6), f"{_SI}, M; fio prints IOPS so in its text"),
 }
