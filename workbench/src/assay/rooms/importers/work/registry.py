@@ -10,7 +10,7 @@ from assay.model.base import AssayError, LineError
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
-from assay.rooms.importers.work import diskspd, fio, fio_measured, io500, ior, iozone, mdtest, table
+from assay.rooms.importers.work import crystaldiskmark, diskspd, fio, fio_measured, io500, ior, iozone, mdtest, table
 from assay.rooms.importers.work import (
     dlio,
     fio,
@@ -87,6 +87,7 @@ IMPORTERS = (
     Importer(perfkit.NAME, "PerfKitBenchmarker's samples", perfkit.recognise, perfkit.read),
     Importer(dlio.NAME, "summary.json or log of DLIO (MLPerf Storage)", dlio.recognise, dlio.read),
     Importer(diskspd.NAME, "diskspd's text or XML", diskspd.recognise, diskspd.read),
+    Importer(crystaldiskmark.NAME, "CrystalDiskMark's text", crystaldiskmark.recognise, crystaldiskmark.read),
     Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""
