@@ -1,8 +1,8 @@
 """CrystalDiskMark's text: the layouts of versions 3, 5 and 6, 7, and 8 and 9.
 
 MB/s are 10^6 bytes, as the text itself says; KB of versions before 5 are 1024 bytes: versions since print KiB for the
-same tests. IOPS are MB/s by the size of an operation (GetResultString of DiskMarkDlg.cpp). Since version 4 it starts diskspd
-with `-S`, which turns off the software cache and not write-through (DiskBench.cpp).
+same tests. IOPS are MB/s by the size of an operation (DiskMarkDlg.cpp, GetResultString). Since version 4 it starts
+diskspd with `-S`, which turns off the software cache and not write-through (DiskBench.cpp).
 """
 
 import re

@@ -26,6 +26,7 @@ _SI = "The International System of Units, 9th edition, tables 7 and 8"
 _IEC = "IEC 80000-13, clause 4"
 _NUM2STR = "fio, lib/num2str.c"
 _OLD_NUM2STR = f"{_NUM2STR} before fio 2.17, which writes powers of 1024 without an i"
+_BUSYBOX = "BusyBox, coreutils/dd.c: make_human_readable_str, powers of 1024"
 _POWERS = "KMGTPE"
 
 
@@ -112,6 +113,8 @@ UNITS: dict[str, FigureUnit] = {
     "MiB": FigureUnit("bytes", Decimal(2**20), _IEC),
     "GiB": FigureUnit("bytes", Decimal(2**30), _IEC),
     "TiB": FigureUnit("bytes", Decimal(2**40), _IEC),
+    "KB/s of 2^10": FigureUnit("bytes/s", Decimal(2**10), _BUSYBOX),
+    "TB/s of 2^40": FigureUnit("bytes/s", Decimal(2**40), _BUSYBOX),
     "MB/s of 2^20": FigureUnit(
         "bytes/s", Decimal(2**20), "diskspd before 2.0.20 and for Linux (result_formatter.cc): bytes / 1024 / 1024"
     ),

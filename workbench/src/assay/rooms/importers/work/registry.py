@@ -16,6 +16,9 @@ from assay.rooms.importers.work import (
     fio,
     fio_measured,
     hammerdb,
+    crystaldiskmark,
+    dd,
+    diskspd,
     io500,
     ior,
     iozone,
@@ -88,6 +91,7 @@ IMPORTERS = (
     Importer(dlio.NAME, "summary.json or log of DLIO (MLPerf Storage)", dlio.recognise, dlio.read),
     Importer(diskspd.NAME, "diskspd's text or XML", diskspd.recognise, diskspd.read),
     Importer(crystaldiskmark.NAME, "CrystalDiskMark's text", crystaldiskmark.recognise, crystaldiskmark.read),
+    Importer(dd.NAME, "dd's statistics", dd.recognise, dd.read),
     Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""
