@@ -43,6 +43,16 @@ def test_every_printed_number_comes_back(path: Path) -> None:
     assert abs(measured.throughput / 2**20 - float(rate)) <= 0.01
 
 
+@pytest.mark.parametrize("name", ["2.0.21-perfkit.xml", "2.2.0-printer.xml"])
+def test_xml_has_the_same_numbers(name: str) -> None:
+    text = sample("diskspd", name)
+    (result,) = results(diskspd.read, text)
+    rows = re.findall(rf"<(\w+)>({NUMBER})</", text[text.rindex("</Profile>") :])
+    kept = [figure.text for figure in result.figures]
+    assert set(kept) >= {one for tag, one in rows if tag != "Percentile"} and result.measured
+    assert result.measured.ops == sum(int(one) for tag, one in rows if tag == "IOCount")
+
+
 def test_xml_has_the_same() -> None:
     text = sample("diskspd", "2.2.0-printer.xml")
     (result,) = results(diskspd.read, text)

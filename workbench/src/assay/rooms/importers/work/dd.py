@@ -16,7 +16,7 @@ from assay.model.result.imported import ImportedFile
 from assay.model.result.sample import ErrorTally
 from assay.rooms.importers.work.dd_command import DdCommand, commands_of
 from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.printed import amount, finer, lines_of, measurement, per_second, whole
+from assay.rooms.importers.work.printed import amount, exact_time, finer, lines_of, measurement, per_second, whole
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -212,9 +212,8 @@ def _measured(copy: _Copy, operation: str, moved: int) -> Measurement:
     elapsed = int(convert(found.seconds, "s"))
     throughput = finer(found.rate, found.unit, per_second(moved, elapsed))
     printed = float(convert(found.rate, found.unit))
-    digits = len(found.seconds.partition(".")[2])
-    if digits <= 1 and printed and abs(moved / printed - elapsed / 1e9) <= 0.5 * 10.0**-digits:
-        elapsed, throughput = int(moved / printed * 1e9), printed
+    if len(found.seconds.partition(".")[2]) <= 1 and (derived := exact_time(moved, printed, found.seconds)) != elapsed:
+        elapsed, throughput = derived or elapsed, printed
     out = copy.records[-1 if operation == "write" else -2] if len(copy.records) > 1 else None
     ops = sum(int(text[:18]) for text in out) if out else None
     size = copy.command.record_size if copy.command else None

@@ -26,6 +26,7 @@ _SI = "The International System of Units, 9th edition, tables 7 and 8"
 _IEC = "IEC 80000-13, clause 4"
 _NUM2STR = "fio, lib/num2str.c"
 _OLD_NUM2STR = f"{_NUM2STR} before fio 2.17, which writes powers of 1024 without an i"
+_BONNIE = "bonnie++(8): K is 1024, M 1048576 and G 1073741824 bytes"
 _BUSYBOX = "BusyBox, coreutils/dd.c: make_human_readable_str, powers of 1024"
 _POWERS = "KMGTPE"
 
@@ -113,6 +114,14 @@ UNITS: dict[str, FigureUnit] = {
     "MiB": FigureUnit("bytes", Decimal(2**20), _IEC),
     "GiB": FigureUnit("bytes", Decimal(2**30), _IEC),
     "TiB": FigureUnit("bytes", Decimal(2**40), _IEC),
+    "K/sec": FigureUnit("bytes/s", Decimal(2**10), _BONNIE),
+    "M/sec": FigureUnit("bytes/s", Decimal(2**20), _BONNIE),
+    "G/sec": FigureUnit("bytes/s", Decimal(2**30), _BONNIE),
+    "MB (2^20 B)": FigureUnit("bytes", Decimal(2**20), "hdparm.c: TIMING_BUF_BYTES of 2 MB each are 2 x 1024 x 1024"),
+    "k": FigureUnit("1", Decimal(1000), "ioping.c, int_suffix"),
+    "M": FigureUnit("1", Decimal(10**6), "ioping.c, int_suffix"),
+    "G": FigureUnit("1", Decimal(10**9), "ioping.c, int_suffix"),
+    "GIOPS": FigureUnit("1/s", Decimal(10**9), "ioping.c, int_suffix"),
     "KB/s of 2^10": FigureUnit("bytes/s", Decimal(2**10), _BUSYBOX),
     "TB/s of 2^40": FigureUnit("bytes/s", Decimal(2**40), _BUSYBOX),
     "MB/s of 2^20": FigureUnit(

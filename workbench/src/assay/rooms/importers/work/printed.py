@@ -20,8 +20,8 @@ _NS = 10**9
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text, whatever ends them."""
-    return [line.rstrip("\r") for line in text.split("\n")]
+    """Return the lines of a text, whatever ends them, also where several files with byte order marks were joined."""
+    return [line.rstrip("\r").lstrip("\ufeff") for line in text.split("\n")]
 
 
 def amount(text: str, what: str, line: int, hint: str) -> str:
@@ -73,6 +73,20 @@ def finer(text: str, unit: str, computed: float) -> float:
     return computed if computed > 0 and abs(computed - float(printed)) <= slack else float(printed)
 
 
+def exact_time(moved: int, rate: float, seconds: str) -> int | None:
+    """Return a time in ns; where its few printed digits agree with a rate, it is the time that gives this rate.
+
+    Args:
+        moved: Bytes.
+        rate: Bytes per second, as exact as it is known.
+        seconds: The time as printed.
+    """
+    half = 0.5 * 10.0 ** -len(seconds.partition(".")[2])
+    if "e" not in seconds and rate and abs(moved / rate - float(seconds)) <= half * 1.001:
+        return round(moved / rate * _NS) or None
+    return nanoseconds(seconds, "s")
+
+
 def per_second(count: float, elapsed_ns: int | None) -> float:
     """Return a count by a time; 0 without a time."""
     return count / elapsed_ns * _NS if elapsed_ns else 0.0
@@ -98,17 +112,17 @@ def measurement(
         throughput: Bytes per second.
         iops: Operations per second; None if it is not known.
         ops: Number of operations; None if it is not known.
-        moved: Number of bytes; None likewise. Of mixes it is shared out by `kinds`.
+        moved: Number of bytes; None likewise. Those of mixes count only if `kinds` shares them out.
         elapsed_ns: How long it took; None if it is not known.
         latency: Nanoseconds by name.
         kinds: Counts of reads and writes of a mix.
         errors: What failed.
         others: Further fields of `Measurement`.
     """
-    has_counts = ops is not None and moved is not None
+    by_kind, work = {one.kind: one.bytes for one in kinds}, WORK[operation]
+    is_shared_out = bool(kinds) or not (work.reads and work.writes)
+    has_counts = ops is not None and moved is not None and is_shared_out
     size = moved or 0 if has_counts else 0
-    by_kind = {one.kind: one.bytes for one in kinds}
-    work = WORK[operation]
     return Measurement(
         status="done",
         has_counts=has_counts,
