@@ -47,7 +47,7 @@ def main() -> int:
     given = parser.parse_args()
     if given.one is not None:
         return fuzz(given.one, given.seconds)
-    from assay.rooms.importers.work.registry import IMPORTERS
+    from assay.rooms.importers.work.tools import IMPORTERS
 
     failed = []
     for number, importer in enumerate(IMPORTERS):
@@ -70,7 +70,7 @@ def fuzz(number: int, seconds: int) -> int:
         from assay.model.result.imported import ImportedFile
         from assay.rooms.importers.audit.facts import read_facts
         from assay.rooms.importers.audit.rules import audit
-        from assay.rooms.importers.work.registry import IMPORTERS
+        from assay.rooms.importers.work.tools import IMPORTERS
         from assay.rooms.importers.work.results import STATED_NOTHING, OutputError, RolesNeeded
 
     importer, facts = IMPORTERS[number], read_facts("")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.figure_units import UNITS
-from assay.rooms.importers.work.registry import IMPORTERS
+from assay.rooms.importers.work.tools import IMPORTERS
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, OutputError, ToolOutput
 
 FOLDER = Path(__file__).parents[1] / "golden" / "imports"

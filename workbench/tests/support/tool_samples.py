@@ -10,7 +10,7 @@ from paths import GOLDEN
 from assay.model.result.imported import ImportedFile
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import UNITS
-from assay.rooms.importers.work.registry import IMPORTERS
+from assay.rooms.importers.work.tools import IMPORTERS
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, OutputError, ToolOutput
 
 FOLDER = GOLDEN / "imports"

@@ -16,11 +16,12 @@ from iozone_samples import FIGURES, FOLDER, SAMPLES, throughput_log
 from network_samples import READERS as NETWORK_READERS
 from network_samples import names
 from network_samples import text_of as network_text
+from tool_samples import paths_of
 
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.rules import RULES, audit
-from assay.rooms.importers.work import fio, ior, iozone
+from assay.rooms.importers.work import dd, diskspd, fio, ior, iozone
 from assay.rooms.importers.work.registry import read_outputs
 from assay.rooms.importers.work.results import ToolOutput
 
@@ -29,6 +30,8 @@ SIZES = (120 << 20, 1 << 10)
 """KB of a file and of a record."""
 READERS = {"children": "800.00", "min": "80.00", "max": "120.00", "avg": "100.00", "min_xfer": "83886080.00"}
 """A test of eight readers: two thirds of the file at two thirds of the greatest rate, in KB and KB/sec."""
+TOOLS = ("bonnie", "crystaldiskmark", "dbench", "dd", "diskspd", "hdparm", "ioping", "sysbench")
+DD_STATISTICS = "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 9.76172 s, 110 MB/s\n"
 GOOD = {"children": "800000.00", "min": "80000.00", "max": "120000.00", "avg": "100000.00", "min_xfer": "83886080.00"}
 
 
@@ -72,6 +75,39 @@ def test_honest_outputs_have_notes_at_most() -> None:
         "udp-as-sent",
         "sum-of-both-ways",
     }
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_honest_outputs_of_other_tools_have_notes_at_most(tool: str) -> None:
+    outputs = [output for path in paths_of(tool) for output in read_outputs(str(path))]
+    assert [finding for finding in audit(outputs, MachineFacts()) if finding.severity != "note"] == []
+
+
+def dd_notes(command: str, **facts: object) -> set[str]:
+    text = f"$ dd {command}\n1024+0 records in\n1024+0 records out\n{DD_STATISTICS}"
+    found = audit(dd.read(text, named("dd.txt")), MachineFacts.model_validate(facts))
+    return {finding.rule for finding in found} - {"few-repeats", "short-time"}
+
+
+def test_zeros_and_missing_flushes_of_dd_are_noted() -> None:
+    assert dd_notes("if=/dev/zero of=/mnt/x bs=1M count=1024") == {"zeros-written", "writes-unflushed"}
+    assert dd_notes("if=/dev/zero of=/mnt/x bs=1M count=1024 conv=fdatasync") == {"zeros-written"}
+    assert dd_notes("if=/dev/urandom of=/mnt/x bs=1M count=1024 oflag=direct") == set()
+    assert dd_notes("if=/mnt/x of=/dev/null bs=1M") == set()
+    assert dd_notes("if=/mnt/x of=/dev/null bs=1M", memory="8GiB") == {"data-within-memory"}
+    assert dd_notes("if=/mnt/x of=/dev/null bs=1M iflag=direct", memory="8GiB") == set()
+
+
+def test_rates_of_dd_and_diskspd_that_bytes_and_time_do_not_give_are_found() -> None:
+    wrong = f"$ dd if=/mnt/x of=/dev/null bs=1M\n{DD_STATISTICS.replace('110 MB/s', '210 MB/s')}"
+    assert rules_of(*dd.read(wrong, named("dd.txt"))) == {"rate-from-bytes"}
+    text = (FOLDER.parent / "diskspd" / "2.0.21-mix.txt").read_text()
+    two = (FOLDER.parent / "diskspd" / "linux-two.txt").read_text().replace("10660.00", "11660.00")
+    assert rules_of(*diskspd.read(two, named("d.txt"))) == {"rate-from-bytes"}
+    slow = text.replace(
+        "3-nines |      1.608 |      8.378 |      7.432", "3-nines |      1.608 |      8.378 |      2.432"
+    )
+    assert rules_of(*diskspd.read(slow, named("d.txt"))) == {"latency-order"}
 
 
 def eight_clients() -> list[ToolOutput]:

@@ -12,8 +12,9 @@ from assay.rooms.importers.audit.facts import read_facts
 from assay.rooms.importers.audit.rules import audit
 from assay.rooms.importers.work import fio
 from assay.rooms.importers.work.fio_measured import MAX_JOBS
-from assay.rooms.importers.work.registry import IMPORTERS, read_outputs, recognised_words
+from assay.rooms.importers.work.registry import read_outputs, recognised_words
 from assay.rooms.importers.work.results import ImportOptions, OutputError
+from assay.rooms.importers.work.tools import IMPORTERS
 
 READ = ("jobs", 0, "read")
 DEEP = 100_000

@@ -10,6 +10,8 @@ from assay.rooms.importers.audit.fio_rules import WITHOUT_DATA
 
 MIN_SECONDS = 10
 """Shorter than this, a start or a hiccup weighs in the mean."""
+ALL = 100
+"""Percent."""
 MIN_REPEATS = 3
 """Fewest repeats that give an interval."""
 
@@ -45,6 +47,23 @@ def writes_unflushed(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Ru
         items,
         applies,
         lambda found, count: f"{_share(found, count)} may be writes into memory: buffered, and without a flush",
+    )
+
+
+def zeros_written(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield whether only zeros were written."""
+
+    def applies(item: Item) -> bool:
+        operation = item.result.operation
+        return operation is not None and WORK[operation].writes and item.parameter("compressible") == ALL
+
+    yield from _of_all(
+        items,
+        applies,
+        lambda found, count: (
+            f"{_share(found, count)} wrote zeros only: storage that compresses, or leaves out zeros, "
+            "keeps next to nothing of them"
+        ),
     )
 
 

@@ -312,6 +312,13 @@ RULES: tuple[Rule, ...] = (
         method.writes_unflushed,
     ),
     Rule(
+        "zeros-written",
+        "note",
+        "Only zeros were written (dd from `/dev/zero`).",
+        "file systems and devices that compress, or detect zeros, do not store them",
+        method.zeros_written,
+    ),
+    Rule(
         "asynchronous-without-direct",
         "note",
         "fio's libaio with a queue and without direct I/O.",

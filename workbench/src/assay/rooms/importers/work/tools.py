@@ -1,0 +1,85 @@
+"""The tools whose outputs can be imported."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from assay.model.result.imported import ImportedFile
+from assay.rooms.importers.work import (
+    bonnie,
+    crystaldiskmark,
+    dbench,
+    dd,
+    diskspd,
+    dlio,
+    fio,
+    fio_measured,
+    hammerdb,
+    hdparm,
+    io500,
+    ioping,
+    ior,
+    iozone,
+    mdtest,
+    perfkit,
+    pgbench,
+    ping,
+    sockperf,
+    sysbench,
+    table,
+    ycsb,
+)
+from assay.rooms.importers.work.elbencho import importer as elbencho
+from assay.rooms.importers.work.fio_text import importer as fio_text
+from assay.rooms.importers.work.iperf import importer as iperf
+from assay.rooms.importers.work.iperf import importer3 as iperf3
+from assay.rooms.importers.work.results import ImportOptions, ToolOutput
+from assay.rooms.importers.work.warp import importer as warp
+from assay.rooms.importers.work.warp import measured as warp_measured
+
+
+class Importer(NamedTuple):
+    """Reads the outputs of one tool.
+
+    Attributes:
+        name: Name of the tool.
+        forms: What it reads, in words.
+        recognise: Whether a text is its output, by what the text says.
+        read: Returns all outputs in a text; raises `OutputError`. Arguments: the text, what is known of the file, and
+            what the user states besides.
+    """
+
+    name: str
+    forms: str
+    recognise: Callable[[str], bool]
+    read: Callable[[str, ImportedFile, ImportOptions], list[ToolOutput]]
+
+
+IMPORTERS = (
+    Importer(fio_measured.NAME, "fio's JSON (--output-format=json or json+)", fio.recognise, fio.read),
+    Importer(fio_measured.NAME, "fio's normal or terse output", fio_text.recognise, fio_text.read),
+    Importer(iozone.NAME, "iozone's text", iozone.recognise, iozone.read),
+    Importer(ior.NAME, "IOR's text, JSON or CSV", ior.recognise, ior.read),
+    Importer(mdtest.NAME, "mdtest's text", mdtest.recognise, mdtest.read),
+    Importer(io500.NAME, "IO500's result_summary.txt", io500.recognise, io500.read),
+    Importer(elbencho.NAME, "elbencho's text, CSV or JSON", elbencho.recognise, elbencho.read),
+    Importer(warp_measured.NAME, "warp's text, JSON or log of operations", warp.recognise, warp.read),
+    Importer(iperf.NAME, "iperf 2's text or CSV", iperf.recognise, iperf.read),
+    Importer(iperf3.NAME, "iperf3's JSON or text", iperf3.recognise, iperf3.read),
+    Importer(ping.NAME, "ping's text", ping.recognise, ping.read),
+    Importer(sockperf.NAME, "sockperf's text", sockperf.recognise, sockperf.read),
+    Importer(ycsb.NAME, "YCSB's text or JSON", ycsb.recognise, ycsb.read),
+    Importer(pgbench.NAME, "pgbench's text", pgbench.recognise, pgbench.read),
+    Importer(hammerdb.NAME, "HammerDB's log or timing profile", hammerdb.recognise, hammerdb.read),
+    Importer(perfkit.NAME, "PerfKitBenchmarker's samples", perfkit.recognise, perfkit.read),
+    Importer(dlio.NAME, "summary.json or log of DLIO (MLPerf Storage)", dlio.recognise, dlio.read),
+    Importer(diskspd.NAME, "diskspd's text or XML", diskspd.recognise, diskspd.read),
+    Importer(crystaldiskmark.NAME, "CrystalDiskMark's text", crystaldiskmark.recognise, crystaldiskmark.read),
+    Importer(dd.NAME, "dd's statistics", dd.recognise, dd.read),
+    Importer(bonnie.NAME, "bonnie++'s table or line of values", bonnie.recognise, bonnie.read),
+    Importer(dbench.NAME, "dbench's text", dbench.recognise, dbench.read),
+    Importer(ioping.NAME, "ioping's text, raw statistics or JSON", ioping.recognise, ioping.read),
+    Importer(sysbench.NAME, "sysbench's text", sysbench.recognise, sysbench.read),
+    Importer(hdparm.NAME, "hdparm's timings", hdparm.recognise, hdparm.read),
+    Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
+)
+"""All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""
