@@ -70,8 +70,8 @@ def fuzz(number: int, seconds: int) -> int:
         from assay.model.result.imported import ImportedFile
         from assay.rooms.importers.audit.facts import read_facts
         from assay.rooms.importers.audit.rules import audit
-        from assay.rooms.importers.work.tools import IMPORTERS
         from assay.rooms.importers.work.results import STATED_NOTHING, OutputError, RolesNeeded
+        from assay.rooms.importers.work.tools import IMPORTERS
 
     importer, facts = IMPORTERS[number], read_facts("")
     known = ImportedFile(tool=importer.name, version="", form="", file="f", line=1, sha256="0" * 64, size_bytes=1)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.figure_units import UNITS
-from assay.rooms.importers.work.tools import IMPORTERS
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, OutputError, ToolOutput
+from assay.rooms.importers.work.tools import IMPORTERS
 
 FOLDER = Path(__file__).parents[1] / "golden" / "imports"
 FILE = ImportedFile(tool="", version="", form="", file="x", line=1, sha256="0", size_bytes=1)

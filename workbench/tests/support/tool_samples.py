@@ -10,8 +10,8 @@ from paths import GOLDEN
 from assay.model.result.imported import ImportedFile
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import UNITS
-from assay.rooms.importers.work.tools import IMPORTERS
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, OutputError, ToolOutput
+from assay.rooms.importers.work.tools import IMPORTERS
 
 FOLDER = GOLDEN / "imports"
 FILE = ImportedFile(tool="", version="", form="", file="x.txt", line=1, sha256="0" * 64, size_bytes=1)
