@@ -88,6 +88,10 @@ def test_loops_are_repeats_and_traces_follow_their_commands() -> None:
 def test_progress_and_signals_are_no_results() -> None:
     (progress,) = results(dd.read, sample("dd", "9.1-progress.txt"))
     assert [one.text for one in progress.figures] == ["6000", "0", "6000", "0", "6291456000", "46.912", "134"]
+    # A log that ends before dd did: its last whole line counts.
+    cut = sample("dd", "9.1-progress.txt").partition("6000+0")[0]
+    (killed,) = results(dd.read, cut)
+    assert killed.measured and killed.measured.bytes == 6060769280
     first, second, last = results(dd.read, sample("dd", "9.1-signal.txt"))
     assert "on the way" in first.left_out and "on the way" in second.left_out
     assert last.measured and last.measured.bytes == 6290550784

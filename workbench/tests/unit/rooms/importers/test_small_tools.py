@@ -147,6 +147,7 @@ def test_ioping_order_direction_and_units() -> None:
         "random_read",
         "read",
     ]
+    assert [one.workload for one in (read, rapid)] == ["random_read, with pauses", "random_read"]
     assert linear.parameters["record_size"] == 256 << 10 and write.parameters["sync"] == "none"
     assert read.measured and read.measured.latency == {"min": 209_400.0, "mean": 2_710_000.0, "max": 3_960_000.0}
     assert rapid.figures[0].unit == "k" and rapid.measured and rapid.measured.iops == 11_800

@@ -16,7 +16,16 @@ from assay.model.result.imported import ImportedFile
 from assay.model.result.sample import ErrorTally
 from assay.rooms.importers.work.dd_command import DdCommand, commands_of
 from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.printed import amount, exact_time, finer, lines_of, measurement, per_second, whole
+from assay.rooms.importers.work.printed import (
+    MAX_DIGITS,
+    amount,
+    exact_time,
+    finer,
+    lines_of,
+    measurement,
+    per_second,
+    whole,
+)
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -123,7 +132,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     groups = groupby(copies, lambda one: (one.statistics.form, one.command.text if one.command else ""))
     for (form, command), members in groups:
         results = tuple(_result(one) for one in members)
-        known = {"tool": NAME, "form": f"statistics of {form}", "line": results[0].line, "command": command}
+        known = {"tool": NAME, "form": f"statistics ({form})", "line": results[0].line, "command": command}
         outputs.append(ToolOutput(file=file.model_copy(update=known), results=results))
     return outputs
 
@@ -143,6 +152,9 @@ def _copies(lines: Sequence[str]) -> Iterator[_Copy]:
                     waiting = []
                     yield copy
                 else:
+                    if waiting and _is_progress(waiting[-1].statistics, found):
+                        waiting.pop()
+                        used -= 1
                     waiting.append(copy)
                 used, records, error = used + 1, [], ""
             elif (match := _RECORDS.fullmatch(text)) and len(text) < _MAX_LINE:
@@ -155,6 +167,13 @@ def _copies(lines: Sequence[str]) -> Iterator[_Copy]:
                 yield from waiting
                 commands, used, waiting, records, error = typed, 0, [], [], ""
     yield from waiting
+
+
+def _is_progress(earlier: _DdStatistics, later: _DdStatistics) -> bool:
+    """Whether statistics are of `status=progress`, which prints whole seconds, and later ones go on from there."""
+    if not earlier.seconds.isdecimal() or len(earlier.moved) > MAX_DIGITS or len(later.moved) > MAX_DIGITS:
+        return False
+    return int(earlier.moved) < int(later.moved) and float(earlier.seconds) < float(later.seconds)
 
 
 def _leave_out_states(copies: list[_Copy]) -> None:

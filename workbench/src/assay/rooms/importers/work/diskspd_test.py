@@ -213,7 +213,7 @@ def _layout(test: Timespan) -> str | None:
 
 def _measured(test: Timespan, operation: str) -> Measurement:
     total = test.sections["total"]
-    kinds = ()
+    kinds: tuple[KindCounts, ...] = ()
     if "mix" in operation:
         kinds = tuple(
             KindCounts(kind=name, ops=one.ops, bytes=one.moved, latency=one.latency)

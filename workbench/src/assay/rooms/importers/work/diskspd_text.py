@@ -65,7 +65,8 @@ class TextReader:
         self.command, self.date, self.host = "", "", ""
         self._profiles: dict[str, Timespan] = {}
         self._profile: Timespan | None = None
-        self._section, self._columns, self._chart = "", [], ""
+        self._section, self._chart = "", ""
+        self._columns: list[str] = []
 
     def read(self, line: str, number: int) -> None:
         """Read one line.

@@ -58,8 +58,11 @@ _JSON_UNITS = {
     "mdev": "ns",
 }
 _THOUSANDS = {"": "", "k": "kIOPS", "M": "MIOPS", "G": "GIOPS"}
+_MAX_LINE = 2000
+_PAUSES = 2
 _LINEAR_SIZE = 256 << 10
 """Size of a request with -L and without -s (ioping.c, parse_options)."""
+_LATENCIES: tuple[str, ...] = ("min", "mean", "max")
 _ROUNDED = Decimal("0.02")
 """By how much bytes and a number of three digits each may be off together."""
 
@@ -89,8 +92,8 @@ class _IopingRun:
 
 def recognise(text: str) -> bool:
     """Whether a text has statistics of ioping."""
-    lines = [line.strip() for line in lines_of(text)]
-    if any(_BEGIN.fullmatch(line) for line in lines if len(line) < 600):
+    lines = [line.strip() if len(line) < _MAX_LINE else "" for line in lines_of(text)]
+    if any(_BEGIN.fullmatch(line) for line in lines):
         return True
     if '"stat"' in text and '"mdev"' in text and '"bps"' in text:
         return True
@@ -121,7 +124,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what ioping writes.
     """
-    lines = [line.strip() if len(line) < 2000 else "" for line in lines_of(text)]
+    lines = [line.strip() if len(line) < _MAX_LINE else "" for line in lines_of(text)]
     runs = list(_json_runs(text)) if '"stat"' in text and '"mdev"' in text else list(_text_runs(lines))
     if not runs:
         raise OutputError(1, "no statistics of ioping", HINT)
@@ -160,7 +163,7 @@ def _text_runs(lines: Sequence[str]) -> Iterator[_IopingRun]:
 
 def _bytes_of(text: str) -> int | None:
     match = re.fullmatch(r"([0-9]{1,12})(?:\.0)? ?([KMG]?)i?(?:[Bb]|bytes)", text, re.IGNORECASE)
-    return int(match[1]) * 1024 ** "_KMG".index(match[2].upper() or "_") if match else None
+    return int(match[1]) << (10 * "_KMG".index(match[2].upper() or "_")) if match else None
 
 
 def _read_completed(run: _IopingRun, match: re.Match[str], number: int) -> None:
@@ -262,12 +265,12 @@ def _result(run: _IopingRun, stated: ImportOptions) -> ImportedResult:
     prefix = "random_" if order == "random" else "sequential_" if way == "mix" else ""
     left_out = _why_left_out(run, way, order)
     operation = None if left_out else prefix + way
-    latency = {name: _ns(run.figures[name]) for name in ("min", "mean", "max") if name in run.figures}
+    latency: dict[str, float] = {name: _ns(run.figures[name]) for name in _LATENCIES if name in run.figures}
     return ImportedResult(
         name="requests",
         line=run.line,
         target=redact_word(escape_line(run.target, 80)) or NAME,
-        workload=operation or "other",
+        workload=(operation or "other") + (", with pauses" if operation and _has_pauses(run) else ""),
         operation=operation,
         parameters=_parameters(run, operation, flags) if operation else {},
         options={f"-{flag}": "yes" for flag in sorted(flags)},
@@ -276,6 +279,12 @@ def _result(run: _IopingRun, stated: ImportOptions) -> ImportedResult:
         measured=_measured(run, operation, latency) if operation else None,
         left_out=left_out,
     )
+
+
+def _has_pauses(run: _IopingRun) -> bool:
+    """Whether most of the time no request was in flight, as without -R."""
+    time, whole = run.figures.get("time"), run.figures.get("total.time")
+    return time is not None and whole is not None and _ns(whole) > _PAUSES * _ns(time)
 
 
 def _ns(figure: Figure) -> float:
@@ -313,7 +322,7 @@ def _request_size(run: _IopingRun) -> int | None:
         return run.size
     match = re.search(r"(?:^|\s)-\w*s ?([0-9]{1,9})([kmg]?)", run.command)
     if match:
-        return int(match[1]) * 1024 ** "_kmg".index(match[2] or "_")
+        return _bytes_of(f"{match[1]}{match[2]}B")
     if run.command:
         return _LINEAR_SIZE if "L" in _flags(run.command) else 4096
     size, count = run.figures.get("size"), run.figures.get("count")
