@@ -135,6 +135,8 @@ def test_ioping_raw_and_json() -> None:
     assert one.operation == "random_read" and one.target == "/mnt/data"
     (period,) = results(ioping.read, sample("ioping", "1.3-json-period.txt"))
     assert period.operation == "random_read" and period.measured and period.measured.ops == 11801
+    with pytest.raises(OutputError, match="no count"):
+        ioping.read(sample("ioping", "1.3-json-period.txt").replace('"count"', '"counts"'), FILE)
     unknown = results(ioping.read, sample("ioping", "1.3-batch-period.txt"))
     assert len(unknown) == 3 and all("command line" in one.left_out for one in unknown)
 

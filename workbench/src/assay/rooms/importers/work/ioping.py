@@ -240,6 +240,8 @@ def _json_figures(one: Mapping[str, object], line: int) -> dict[str, Figure]:
         for key, text in values.items() if isinstance(values, dict) else ():
             name = escape_line(f"{before}{names.get(key, key)}", 40)
             found[name] = Figure(name, amount(str(text), name, line, HINT), _JSON_UNITS.get(key, ""))
+    if missing := [name for name in ("count", "time", "rate") if name not in found]:
+        raise OutputError(line, f"the statistics have no {missing[0]}", HINT)
     return found
 
 
