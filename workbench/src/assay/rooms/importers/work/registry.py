@@ -8,25 +8,6 @@ from assay.model.base import AssayError, LineError
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
-from assay.rooms.importers.work import (
-    bonnie,
-    crystaldiskmark,
-    dbench,
-    dd,
-    diskspd,
-    diskspd_test,
-    fio,
-    fio_measured,
-    hdparm,
-    io500,
-    ioping,
-    ior,
-    iozone,
-    mdtest,
-    sysbench,
-    table,
-)
-from assay.rooms.importers.work.fio_text import importer as fio_text
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     ImportOptions,
@@ -44,43 +25,6 @@ _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 """Beginning of a file that zstd has compressed (RFC 8878, 3.1.1): warp writes its data so."""
 _WORKBOOK = (b"xl/workbook", b"opendocument.spreadsheet")
 """Parts of the archives that XLSX and ODS are."""
-
-
-class Importer(NamedTuple):
-    """Reads the outputs of one tool.
-
-    Attributes:
-        name: Name of the tool.
-        forms: What it reads, in words.
-        recognise: Whether a text is its output, by what the text says.
-        read: Returns all outputs in a text; raises `OutputError`. Arguments: the text, what is known of the file, and
-            what the user states besides.
-    """
-
-    name: str
-    forms: str
-    recognise: Callable[[str], bool]
-    read: Callable[[str, ImportedFile, ImportOptions], list[ToolOutput]]
-
-
-IMPORTERS = (
-    Importer(fio_measured.NAME, "fio's JSON (--output-format=json or json+)", fio.recognise, fio.read),
-    Importer(fio_measured.NAME, "fio's normal or terse output", fio_text.recognise, fio_text.read),
-    Importer(iozone.NAME, "iozone's text", iozone.recognise, iozone.read),
-    Importer(ior.NAME, "IOR's text, JSON or CSV", ior.recognise, ior.read),
-    Importer(mdtest.NAME, "mdtest's text", mdtest.recognise, mdtest.read),
-    Importer(io500.NAME, "IO500's result_summary.txt", io500.recognise, io500.read),
-    Importer(diskspd_test.NAME, "diskspd's text or XML", diskspd.recognise, diskspd.read),
-    Importer(crystaldiskmark.NAME, "CrystalDiskMark's text", crystaldiskmark.recognise, crystaldiskmark.read),
-    Importer(dd.NAME, "dd's statistics", dd.recognise, dd.read),
-    Importer(bonnie.NAME, "bonnie++'s table or line of values", bonnie.recognise, bonnie.read),
-    Importer(dbench.NAME, "dbench's text", dbench.recognise, dbench.read),
-    Importer(ioping.NAME, "ioping's text, raw statistics or JSON", ioping.recognise, ioping.read),
-    Importer(sysbench.NAME, "sysbench's text", sysbench.recognise, sysbench.read),
-    Importer(hdparm.NAME, "hdparm's timings", hdparm.recognise, hdparm.read),
-    Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
-)
-"""All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""
 
 
 class UnknownColumnsError(AssayError):
