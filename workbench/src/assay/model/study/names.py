@@ -233,10 +233,9 @@ def is_metadata(operation: str) -> bool:
 
 
 def is_counted(operation: str) -> bool:
-    """Whether results are in operations per second: operations on names, requests without contents of objects, round
-    trips and transactions.
+    """Whether results are in operations per second, as those of operations on names, and not in bytes per second.
 
-    `VISIBILITY` are counted too, since their time matters. All others are in bytes per second. It may be a label as in
-    `group_of`.
+    Requests without contents of objects, round trips and transactions are counted, too, and `VISIBILITY`, since their
+    time matters. It may be a label as in `group_of`.
     """
     return operation.split(" ", 1)[0] in _COUNTED
