@@ -13,9 +13,10 @@ _FLAGS = """
     mkdirs mmap netbench no0usecerr nocsvlabels nodelerr nodetach nodiocheck nofdsharing nolive nopathexp
     norandalign nosvcshare opsloglock preallocfile quit rand read readinline s3aclget s3aclput s3aclputinl
     s3aclverify s3baclget s3baclput s3btag s3btagverify s3bversion s3bversionverify s3fastget s3fastput
-    s3ignoreerrors s3listobjpar s3listverify s3mpucomplphase s3mpusharing s3multiignore404 s3nocompress s3nompcheck s3nompucompl
-    s3olockcfg s3olockcfgverify s3otag s3otagverify s3randobj s3single s3sse s3statdirs s3virtaddr service stat
-    statinline strided svcelapsed svcping sync treerand treeroundrob trunc trunctosize verifydirect version write
+    s3ignoreerrors s3listobjpar s3listverify s3mpucomplphase s3mpusharing s3multiignore404 s3nocompress s3nompcheck
+    s3nompucompl s3olockcfg s3olockcfgverify s3otag s3otagverify s3randobj s3single s3sse s3statdirs s3virtaddr
+    service stat statinline strided svcelapsed svcping sync treerand treeroundrob trunc trunctosize
+    verifydirect version write
 """
 _WITH_VALUE = """
     block blockvaralgo blockvarpct clients clientsfile configfile cores csvfile dirs fadv files flock gpuids hosts

@@ -30,8 +30,15 @@ OPTIONS: dict[str, bool] = {
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?) ?([a-z]{0,3})")
 _LETTERS = "kmgtpe"
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(h|ms|m|s|us|µs|ns)")
-_SECONDS: dict[str, Decimal | int] = {"h": 3600, "m": 60, "s": 1, "ms": Decimal("1e-3"), "us": Decimal("1e-6"), "µs": Decimal("1e-6"),
-            "ns": Decimal("1e-9")}  # fmt: skip
+_SECONDS: dict[str, Decimal] = {
+    "h": Decimal(3600),
+    "m": Decimal(60),
+    "s": Decimal(1),
+    "ms": Decimal("1e-3"),
+    "us": Decimal("1e-6"),
+    "µs": Decimal("1e-6"),
+    "ns": Decimal("1e-9"),
+}
 _TRUE, _FALSE = ("true", "t", "1"), ("false", "f", "0")
 
 

@@ -9,7 +9,7 @@ from assay.plan.command_lines.elbencho_options import Words
 from assay.rooms.foreign.work.elbencho_common import lanes_of, limits_of, number, paths_of, rate_of, size
 from assay.rooms.foreign.work.notes import Notes
 
-_LEAST_PART = 5 << 20
+_MIN_PART = 5 << 20
 """S3 takes no smaller parts but the last."""
 _CHECKSUMS = {"CRC32": "crc32", "CRC32C": "crc32c", "CRC64NVME": "crc64nvme", "SHA256": "sha256"}
 _OPERATIONS = (("put", "write"), ("head", "stat"), ("get", "read"), ("list", "s3listobj"), ("list", "s3listobjpar"),
@@ -86,7 +86,7 @@ def _workloads(words: Words, operations: list[str], notes: Notes) -> dict[str, d
     if any("/" in path.removeprefix("s3://").strip("/") for path in paths_of(words)):
         notes.add(" ".join(words.paths), "each lane has an object of its own, of the whole size; elbencho's share it")
     common: dict[str, Any] = {"objects": objects, "object_size": format_size(each), **lanes_of(words)}
-    if each > block >= _LEAST_PART:
+    if each > block >= _MIN_PART:
         common["part_size"] = format_size(block)
     elif each > block:
         notes.add(f"-b {format_size(block)}", "objects are put whole: S3 takes no parts below 5 MiB")

@@ -19,7 +19,7 @@ SECRETS = ("access-key", "secret-key", "session-token", "sts-web-token", "influx
 _MAX_LANES, _MAX_DEPTH = 256, 4096
 _PART = 16 << 20
 """Parts in which minio-go puts what is larger, if nothing else is said (constants.go, minPartSize)."""
-_LEAST_PART = 5 << 20
+_MIN_PART = 5 << 20
 _OPERATIONS = {"get": "get", "put": "put", "stat": "head", "list": "list", "multipart": "get", "multipart-put": "put",
                "mixed": "object_mix", "versioned": "object_mix"}  # fmt: skip
 _OBJECTS = {"get": 2500, "put": 2500, "stat": 10_000, "list": 10_000, "delete": 25_000, "mixed": 2500, "versioned": 250,
@@ -30,7 +30,7 @@ _SHARES = {"get": "45", "put": "15", "head": "30", "delete": "10"}
 _OPTION_OF = {"get": "get-distrib", "put": "put-distrib", "head": "stat-distrib", "delete": "delete-distrib"}
 _CHECKSUMS = {"CRC32": "crc32", "CRC32C": "crc32c", "CRC64N": "crc64nvme", "CRC64NVME": "crc64nvme", "SHA256": "sha256"}
 _ELLIPSIS = re.compile(r"\{([0-9]{1,9})\.\.\.([0-9]{1,9})\}")
-_MOST_HOSTS = 4096
+_MAX_HOSTS = 4096
 
 
 def warp_study(text: str) -> str:
@@ -98,7 +98,7 @@ def _expanded(word: str, option: str) -> list[str]:
     if match is None:
         return [word]
     first, last = int(match[1]), int(match[2])
-    if not 0 <= last - first < _MOST_HOSTS:
+    if not 0 <= last - first < _MAX_HOSTS:
         raise AssayError(f"warp --{option}: {match[0]} is no range of hosts", "write such as {1...8}")
     before, after = word[: match.start()], word[match.end() :]
     width = len(match[1]) if match[1].startswith("0") else 0
@@ -236,7 +236,7 @@ def _part_size(words: WarpLine, largest: int, notes: Notes) -> dict[str, Any]:
     part = warp_size(words.values["part.size"], "part.size") if words.values.get("part.size") else _PART
     if words.has("disable-multipart") or largest <= part:
         return {}
-    if part < _LEAST_PART:
+    if part < _MIN_PART:
         notes.add(words.written["part.size"], "left out: S3 takes no parts below 5 MiB")
         return {}
     if not words.values.get("part.size"):
@@ -248,7 +248,7 @@ def _parts(words: WarpLine, streams: int, notes: Notes) -> dict[str, Any]:
     """Return the sizes of an object in parts, which `multipart` fetches by its parts."""
     parts = int(warp_number(words.values.get("parts", "100" if words.command == "multipart-put" else "200"), "parts"))
     size = warp_size(words.values.get("part.size", "5MiB"), "part.size")
-    if size < _LEAST_PART or parts < 1:
+    if size < _MIN_PART or parts < 1:
         raise AssayError(f"warp --part.size {format_size(size)}: S3 takes no parts below 5 MiB", "write 5MiB or more")
     if words.command == "multipart":
         each = -(-parts // streams)

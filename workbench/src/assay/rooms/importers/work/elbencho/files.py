@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from assay.model.escape import escape_line
-from assay.rooms.importers.work.elbencho.phases import HINT, Phase, Side, checked, is_phase, take_total
-from assay.rooms.importers.work.elbencho.setup import OBJECT_PATHS, Setup, command_setup, safe_command
+from assay.rooms.importers.work.elbencho.phases import HINT, Direction, PhaseOutput, checked, is_phase, take_total
+from assay.rooms.importers.work.elbencho.setup import OBJECT_PATHS, ElbenchoSetup, command_setup, safe_command
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.json_text import decode_json, line_of
 from assay.rooms.importers.work.results import Figure, OutputError
@@ -37,7 +37,7 @@ _NUMBERS = {
     "block_size": ("block size", "block_size"),
     "queue_depth": ("IO depth", "io_depth"),
 }
-"""Field of `Setup` -> column of the CSV and key of the JSON."""
+"""Field of `ElbenchoSetup` -> column of the CSV and key of the JSON."""
 _TYPES = ("dir", "file", "blockdev", "hdfs", *OBJECT_PATHS)
 
 
@@ -51,7 +51,6 @@ class Rows:
         command: The command line without secrets.
         label: The user's name for it.
         date: When the first of them began.
-        target: What was under test.
         phases: In order.
     """
 
@@ -60,7 +59,7 @@ class Rows:
     command: str = ""
     label: str = ""
     date: str = ""
-    phases: list[Phase] = field(default_factory=list)
+    phases: list[PhaseOutput] = field(default_factory=list)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -111,7 +110,7 @@ def _csv_row(cells: Mapping[str, str], line: int) -> Rows:
     flags = {"is_direct": cells.get("direct IO", ""), "is_random": cells.get("random", "")}
     counts = {"dirs": cells.get("dirs", ""), "files": cells.get("files", "")}
     setup = _setup(cells.get("path type", ""), {**known, **counts}, flags, command, line)
-    phase = Phase(name, line, setup, started_at=_seconds(cells.get("ISO date", "")))
+    phase = PhaseOutput(name, line, setup, started_at=_seconds(cells.get("ISO date", "")))
     for side in ("first", "last"):
         text = cells[f"time ms [{side}]"]
         phase.figures.append(Figure(f"time ms [{side}]", text, "ms"))
@@ -126,7 +125,7 @@ def _csv_row(cells: Mapping[str, str], line: int) -> Rows:
     return Rows(line, escape_line(cells.get("version", ""), 40), safe_command(command), label, date, [phase])
 
 
-def _take_columns(cells: Mapping[str, str], prefix: str, side: Side, figures: list[Figure], line: int) -> None:
+def _take_columns(cells: Mapping[str, str], prefix: str, side: Direction, figures: list[Figure], line: int) -> None:
     values: dict[str, Decimal] = {}
     for column, (name, unit) in _COLUMNS.items():
         for end in ("first", "last"):
@@ -144,7 +143,9 @@ def _take_columns(cells: Mapping[str, str], prefix: str, side: Side, figures: li
                 times[name] = float(convert(text, "us"))
 
 
-def _setup(path_type: str, numbers: Mapping[str, str], flags: Mapping[str, str], command: str, line: int) -> Setup:
+def _setup(
+    path_type: str, numbers: Mapping[str, str], flags: Mapping[str, str], command: str, line: int
+) -> ElbenchoSetup:
     """Return what was asked for: the command line, with what the columns say in its place."""
     _, _, words = command.partition(" ")
     found = command_setup(words)
@@ -202,7 +203,7 @@ def _document(document: Mapping[str, Any], line: int) -> Rows:
     flags = {"is_direct": _text(config, "direct_io"), "is_random": _text(config, "random_offsets")}
     setup = _setup(_text(config, "path_type"), {**numbers, **counts}, flags, command, line)
     date = _text(document, "iso_start_date")
-    phase = Phase(name, line, setup, started_at=_seconds(date))
+    phase = PhaseOutput(name, line, setup, started_at=_seconds(date))
     for side, part in (("first_done", first), ("last_done", last)):
         text = _text(part, "elapsed_time_ms")
         phase.milliseconds = checked(text, f"{side}.elapsed_time_ms", line)
@@ -232,7 +233,7 @@ def _text(part: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _take_keys(part: Mapping[str, Any], name: str, side: Side, figures: list[Figure], line: int) -> None:
+def _take_keys(part: Mapping[str, Any], name: str, side: Direction, figures: list[Figure], line: int) -> None:
     values: dict[str, Decimal] = {}
     for key, (what, unit) in _KEYS.items():
         if text := _text(part, key):
@@ -241,12 +242,12 @@ def _take_keys(part: Mapping[str, Any], name: str, side: Side, figures: list[Fig
     take_total(values, side, 1)
 
 
-def _take_latency(part: Mapping[str, Any], phase: Phase, line: int) -> None:
+def _take_latency(part: Mapping[str, Any], phase: PhaseOutput, line: int) -> None:
     for word in ("entries", "IO"):
         times = part.get(word)
         if not isinstance(times, dict):
             continue
-        parts: Sequence[tuple[str, Any, Side]] = (
+        parts: Sequence[tuple[str, Any, Direction]] = (
             ("", times, phase.main),
             (".rwmix_read", times.get("rwmix_read"), phase.reads),
         )
@@ -254,7 +255,7 @@ def _take_latency(part: Mapping[str, Any], phase: Phase, line: int) -> None:
             _take_times(values, f"last_done.latency.{word}{mark}", word, side, phase.figures, line)
 
 
-def _take_times(values: Any, name: str, word: str, side: Side, figures: list[Figure], line: int) -> None:
+def _take_times(values: Any, name: str, word: str, side: Direction, figures: list[Figure], line: int) -> None:
     if not isinstance(values, dict):
         return
     times = side.io_latency if word == "IO" else side.entry_latency

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.elbencho.files import JSON, Rows, csv_rows, is_csv_head, json_rows
-from assay.rooms.importers.work.elbencho.phases import HINT, Phase, results_of
+from assay.rooms.importers.work.elbencho.phases import HINT, PhaseOutput, results_of
 from assay.rooms.importers.work.elbencho.text import clean_lines, is_head, tables_of
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
@@ -58,7 +58,7 @@ def _of_rows(rows: Rows, file: ImportedFile, form: str) -> ToolOutput:
     return _output(rows.phases, file, known, rows.label)
 
 
-def _output(phases: Sequence[Phase], file: ImportedFile, known: dict[str, object], label: str) -> ToolOutput:
+def _output(phases: Sequence[PhaseOutput], file: ImportedFile, known: dict[str, object], label: str) -> ToolOutput:
     results = tuple(_labelled(one, label) for one in results_of(phases, _target(phases)))
     return ToolOutput(file=file.model_copy(update={"tool": NAME, **known}), results=results)
 
@@ -68,7 +68,7 @@ def _labelled(result: ImportedResult, label: str) -> ImportedResult:
     return result.model_copy(update={"workload": f"{label}: {result.workload}"}) if label else result
 
 
-def _target(phases: Sequence[Phase]) -> str:
+def _target(phases: Sequence[PhaseOutput]) -> str:
     """Return what was under test: the path, or the folder of several; empty if it is not printed."""
     paths = next((one.setup.options["paths"] for one in phases if one.setup.options.get("paths")), "").split(" ")
     if len(paths) == 1:

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from assay.model.result.sample import KindCounts
 from assay.model.study.names import WORK, is_counted
-from assay.rooms.importers.work.elbencho.setup import Setup
+from assay.rooms.importers.work.elbencho.setup import ElbenchoSetup
 from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, OutputError
 
 HINT = "give the file as elbencho wrote it"
@@ -43,7 +43,7 @@ PHASES = (*_NAMES, *_LEFT_OUT, "WRITE", "READ", "NET", "PUTOBJACL", "GETOBJACL",
 
 
 @dataclass
-class Side:
+class Direction:
     """What was counted of one direction, when the last thread was done.
 
     Attributes:
@@ -70,7 +70,7 @@ class Side:
 
 
 @dataclass
-class Phase:
+class PhaseOutput:
     """A phase as it is printed.
 
     Attributes:
@@ -87,11 +87,11 @@ class Phase:
 
     name: str
     line: int
-    setup: Setup
+    setup: ElbenchoSetup
     figures: list[Figure] = field(default_factory=list)
     milliseconds: Decimal | None = None
-    main: Side = field(default_factory=Side)
-    reads: Side = field(default_factory=Side)
+    main: Direction = field(default_factory=Direction)
+    reads: Direction = field(default_factory=Direction)
     started_at: float | None = None
     entry_word: str = ""
 
@@ -123,7 +123,7 @@ def checked(text: str, name: str, line: int) -> Decimal:
     return Decimal(text)
 
 
-def results_of(phases: Sequence[Phase], target: str) -> Iterator[ImportedResult]:
+def results_of(phases: Sequence[PhaseOutput], target: str) -> Iterator[ImportedResult]:
     """Yield a result for each phase."""
     for phase in phases:
         operation, left_out = _operation(phase)
@@ -149,7 +149,7 @@ def _workload(operation: str) -> str:
     return "objects" if operation in WORK and WORK[operation].group == "objects" else "files"
 
 
-def _operation(phase: Phase) -> tuple[str, str]:
+def _operation(phase: PhaseOutput) -> tuple[str, str]:
     """Return the operation, and why the phase is left out; one of them is empty."""
     kind, setup = phase.kind, phase.setup
     if kind in _LEFT_OUT or (kind not in (*_NAMES, "WRITE", "READ", "NET") and not phase.is_mix):
@@ -168,7 +168,7 @@ def _operation(phase: Phase) -> tuple[str, str]:
     return _data_operation(phase)
 
 
-def _data_operation(phase: Phase) -> tuple[str, str]:
+def _data_operation(phase: PhaseOutput) -> tuple[str, str]:
     setup, kind = phase.setup, phase.kind
     is_objects = setup.is_objects or phase.entry_word == "Objects"
     if phase.is_mix:
@@ -186,7 +186,7 @@ def _data_operation(phase: Phase) -> tuple[str, str]:
     return (f"random_{word}" if setup.is_random else word), ""
 
 
-def _best_rate(side: Side, setup: Setup, milliseconds: Decimal | None) -> Decimal:
+def _best_rate(side: Direction, setup: ElbenchoSetup, milliseconds: Decimal | None) -> Decimal:
     """Return bytes per second from whichever printed number says it most precisely."""
     found: list[tuple[Decimal, Decimal]] = []
     if side.rate:
@@ -200,7 +200,7 @@ def _best_rate(side: Side, setup: Setup, milliseconds: Decimal | None) -> Decima
     return min(found, key=lambda one: one[1])[0] if found else Decimal(0)
 
 
-def _counts(side: Side, setup: Setup, is_entries: bool) -> tuple[int, int] | None:
+def _counts(side: Direction, setup: ElbenchoSetup, is_entries: bool) -> tuple[int, int] | None:
     """Return operations and bytes, if both are known exactly; else None."""
     size, block = setup.file_size, setup.block_size
     if is_entries and side.entries is not None and side.bytes is None:
@@ -218,7 +218,7 @@ def _counts(side: Side, setup: Setup, is_entries: bool) -> tuple[int, int] | Non
     return int(moved // block), int(moved)
 
 
-def _iops(side: Side, phase: Phase, operation: str, rate: Decimal) -> Decimal | None:
+def _iops(side: Direction, phase: PhaseOutput, operation: str, rate: Decimal) -> Decimal | None:
     if is_counted(operation) or operation in ("put", "get", "create"):
         return side.entries_rate or (None if operation in ("put", "get") and not phase.setup.is_random else side.iops)
     if side.iops:
@@ -228,7 +228,7 @@ def _iops(side: Side, phase: Phase, operation: str, rate: Decimal) -> Decimal | 
     return side.entries_rate or (rate / block if block else None)
 
 
-def _latency(phase: Phase, operation: str) -> tuple[str, dict[str, float]]:
+def _latency(phase: PhaseOutput, operation: str) -> tuple[str, dict[str, float]]:
     """Return what the latencies of a result are of, and these; both are empty without any, or if two would mix."""
     side = phase.main
     if phase.is_mix:
@@ -241,7 +241,7 @@ def _latency(phase: Phase, operation: str) -> tuple[str, dict[str, float]]:
     return ("", {}) if by_entry or not side.io_latency else ("IO latency", side.io_latency)
 
 
-def _measurement(phase: Phase, operation: str) -> Measurement:
+def _measurement(phase: PhaseOutput, operation: str) -> Measurement:
     setup, work = phase.setup, WORK[operation]
     sides = (phase.main, phase.reads) if phase.is_mix else (phase.main,)
     rates = [_best_rate(side, setup, phase.milliseconds) for side in sides]
@@ -269,7 +269,7 @@ def _measurement(phase: Phase, operation: str) -> Measurement:
     )
 
 
-def _kinds(phase: Phase, counts: Sequence[tuple[int, int]]) -> tuple[KindCounts, ...]:
+def _kinds(phase: PhaseOutput, counts: Sequence[tuple[int, int]]) -> tuple[KindCounts, ...]:
     """Return reads and writes of a mix."""
     sides = (("write", phase.main, counts[0]), ("read", phase.reads, counts[1]))
     return tuple(
@@ -277,14 +277,14 @@ def _kinds(phase: Phase, counts: Sequence[tuple[int, int]]) -> tuple[KindCounts,
     )
 
 
-def _stopped(phase: Phase) -> bool:
+def _stopped(phase: PhaseOutput) -> bool:
     """Whether the limit of time has ended a phase: it lasted that long."""
     limit = phase.setup.seconds_limit
     is_number = limit.isascii() and limit.isdigit() and len(limit) < 10
     return bool(is_number and phase.milliseconds is not None and phase.milliseconds >= int(limit) * 1000)
 
 
-def take_total(values: Mapping[str, Decimal], side: Side, step: int) -> None:
+def take_total(values: Mapping[str, Decimal], side: Direction, step: int) -> None:
     """Take the numbers of one direction.
 
     Args:

@@ -18,7 +18,7 @@ _SECRETS = ("s3key", "s3secret", "s3sessiontoken", "s3credlist", "s3sseckey", "s
 
 
 @dataclass
-class Setup:
+class ElbenchoSetup:
     """What is known of a run.
 
     Attributes:
@@ -91,7 +91,7 @@ def _known(values: Mapping[str, AxisValue | None]) -> dict[str, AxisValue]:
     return {name: value for name, value in values.items() if value is not None and (value != 0 or name in sizes)}
 
 
-def command_setup(text: str) -> Setup:
+def command_setup(text: str) -> ElbenchoSetup:
     """Return what a printed command line says; nothing of it if it cannot be read.
 
     Args:
@@ -101,16 +101,16 @@ def command_setup(text: str) -> Setup:
         words = elbencho_words(shlex.split(text))
         return _of_words(words)
     except (AssayError, ValueError):
-        return Setup()
+        return ElbenchoSetup()
 
 
-def _of_words(words: Words) -> Setup:
+def _of_words(words: Words) -> ElbenchoSetup:
     def number(name: str) -> int:
         return elbencho_number(words.values[name], name) if words.has(name) else _DEFAULTS[name]
 
     size = elbencho_size(words.values["size"], "-s") if words.has("size") else None
     block = elbencho_size(words.values.get("block", "1M"), "-b")
-    found = Setup(
+    found = ElbenchoSetup(
         path_type=_path_type(words),
         threads=number("threads"),
         hosts=None if words.has("hosts") or words.has("hostsfile") else 1,
@@ -129,7 +129,7 @@ def _of_words(words: Words) -> Setup:
     return found
 
 
-def take_limits(setup: Setup, words: Words) -> None:
+def take_limits(setup: ElbenchoSetup, words: Words) -> None:
     """Note the limit of time and the share of reads that a command line asks for."""
     limit = words.values.get("timelimit", "0")
     setup.seconds_limit = "" if limit in ("", "0") else limit

@@ -10,8 +10,8 @@ from decimal import Decimal
 
 from assay.model.escape import escape_line
 from assay.model.result.percentile import PERCENTILES
-from assay.rooms.importers.work.elbencho.phases import HINT, Phase, checked, is_phase, take_total
-from assay.rooms.importers.work.elbencho.setup import Setup, command_setup, safe_command
+from assay.rooms.importers.work.elbencho.phases import HINT, PhaseOutput, checked, is_phase, take_total
+from assay.rooms.importers.work.elbencho.setup import ElbenchoSetup, command_setup, safe_command
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.results import Figure, OutputError
 
@@ -20,7 +20,7 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,12}[A-Za-z]")
 _PROMPT = re.compile(r"(?:[^\n]{0,120}?[$#>%] +)?((?:[^\s'\"]{0,200}/)?elbencho(?:-[^\s]{0,20})? +-?[^\n]*)")
 _ELAPSED = re.compile(r"(?:([0-9]{1,9})h)?(?:([0-9]{1,2})m)?([0-9]{1,9}(?:\.[0-9]{3})?)s|([0-9]{1,12})ms")
 _TIME = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,3})?)(us|ms|s)?")
-_PERCENTILE = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,15})?)%<=([0-9]{1,18})")
+_PERCENTILE = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,15})?)%<=([0-9]{1,18}(?:\.[0-9]{1,3})?)")
 _SUMMARY = {"min": "min", "avg": "mean", "max": "max"}
 _MAX_LINE = 4000
 _AMOUNTS = ("rate", "bytes", "iops", "entries_rate", "entries", "ios")
@@ -36,7 +36,7 @@ def clean_lines(text: str) -> list[str]:
     return [_ESCAPE.sub("", line.rstrip("\r").rpartition("\r")[2]) for line in text.split("\n")]
 
 
-class Table:
+class ResultTable:
     """One table, with what is printed before it.
 
     Attributes:
@@ -61,7 +61,7 @@ class Table:
             OutputError: It is not what elbencho prints.
         """
         self.line, self.date, self.label, self.command = line, "", "", ""
-        self.setup = Setup()
+        self.setup = ElbenchoSetup()
         self._read_head(before)
         if self.setup.is_random is None and order is not None:
             self.setup.is_random = order == "random"
@@ -95,7 +95,7 @@ def _continued(line: str, following: Sequence[str]) -> str:
     return joined
 
 
-def tables_of(text: str, order: str | None) -> Iterator[Table]:
+def tables_of(text: str, order: str | None) -> Iterator[ResultTable]:
     """Yield the tables of a text, in order.
 
     Raises:
@@ -106,11 +106,11 @@ def tables_of(text: str, order: str | None) -> Iterator[Table]:
     for at, head in enumerate(heads):
         first = heads[at - 1] + 1 if at else 0
         end = heads[at + 1] if at + 1 < len(heads) else len(lines)
-        yield Table(lines[max(first, head - 40) : head], lines[head + 1 : end], head + 1, order)
+        yield ResultTable(lines[max(first, head - 40) : head], lines[head + 1 : end], head + 1, order)
 
 
-def _phases(rows: Sequence[str], first: int, setup: Setup) -> Iterator[Phase]:
-    phase: Phase | None = None
+def _phases(rows: Sequence[str], first: int, setup: ElbenchoSetup) -> Iterator[PhaseOutput]:
+    phase: PhaseOutput | None = None
     reader: _Rows | None = None
     for number, row in enumerate(rows, start=first):
         if row.startswith("---"):
@@ -128,7 +128,7 @@ def _phases(rows: Sequence[str], first: int, setup: Setup) -> Iterator[Phase]:
                 continue
             if phase is not None:
                 raise OutputError(number, f"{phase.name} has no end before {name}", HINT)
-            phase = Phase(name, number, setup)
+            phase = PhaseOutput(name, number, setup)
             reader = _Rows(phase)
         if reader is not None:
             reader.take(" ".join(left.split()), right.strip(), number)
@@ -139,7 +139,7 @@ def _phases(rows: Sequence[str], first: int, setup: Setup) -> Iterator[Phase]:
 class _Rows:
     """Reads the rows of one phase."""
 
-    def __init__(self, phase: Phase) -> None:
+    def __init__(self, phase: PhaseOutput) -> None:
         self._phase = phase
         self._main: dict[str, Decimal] = {}
         self._reads: dict[str, Decimal] = {}

@@ -35,7 +35,7 @@ def is_document(text: str) -> bool:
     return ANALYSIS.search(text) is not None and '"operations"' in text and '"measure_duration_millis"' in text
 
 
-class Document:
+class WarpDocument:
     """A document of warp.
 
     Attributes:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportedResult, ImportOptions, OutputError, ToolOutput
 from assay.rooms.importers.work.warp.command import options_of, safe_command
-from assay.rooms.importers.work.warp.documents import Document, is_document
+from assay.rooms.importers.work.warp.documents import WarpDocument, is_document
 from assay.rooms.importers.work.warp.log import HEAD, Log
 from assay.rooms.importers.work.warp.measured import HINT, NAME, overlaps, results_of
 from assay.rooms.importers.work.warp.text import clean_lines, is_report, reports_of
@@ -38,7 +38,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     if _is_log(text):
         return [_of_log(Log(text), file)]
     if is_document(text):
-        return [_of_document(Document(text), file)]
+        return [_of_document(WarpDocument(text), file)]
     found = []
     for report in reports_of(clean_lines(text)):
         results = tuple(results_of(report.kinds, report.whole, {}, ""))
@@ -55,7 +55,7 @@ def _of_log(log: Log, file: ImportedFile) -> ToolOutput:
     return _output(file, {**known, "measured_at": log.whole.ended_at}, results)
 
 
-def _of_document(document: Document, file: ImportedFile) -> ToolOutput:
+def _of_document(document: WarpDocument, file: ImportedFile) -> ToolOutput:
     is_mixed = overlaps(document.kinds) if document.is_mixed is None else document.is_mixed
     whole = document.whole if is_mixed else None
     results = tuple(results_of(document.kinds, whole, options_of(document.command), _target(document.hosts)))

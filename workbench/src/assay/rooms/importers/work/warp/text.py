@@ -22,7 +22,7 @@ _AVERAGE = re.compile(r" ?\* (Average|Throughput): +(.{1,200})")
 _ITEM = re.compile(r"(?:[ \t]*[*-] )?([^:]{1,60}): +(.{1,400})")
 _SPEED = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,4})?) ?((?:[KMGT]i)?B/s|obj/s|ops/s)")
 _ERRORS = re.compile(r"(?: \* )?(?:Total )?Errors: ?([0-9]{1,15})\.?")
-_ERRORS_BESIDE = re.compile(r"\b([0-9]{1,15}) errors\b")
+_ERROR_COUNT = re.compile(r"\b([0-9]{1,15}) errors\b")
 _CONCURRENCY = re.compile(r"\bConcurrency: ([0-9]{1,9})\b")
 _CLIENTS = re.compile(r"\bWarp Instances: ([0-9]{1,9})\b")
 _SIZE = re.compile(r"\bSize: ([0-9]{1,18}) bytes")
@@ -185,7 +185,7 @@ def _take_speed(block: _Block, name: str, text: str) -> None:
             found.object_rate = float(convert(figure.text, figure.unit))
         else:
             found.bytes_rate = float(convert(figure.text, figure.unit))
-    if match := _ERRORS_BESIDE.search(text):
+    if match := _ERROR_COUNT.search(text):
         found.errors = max(found.errors, int(match[1]))
 
 
