@@ -207,11 +207,13 @@ def _limited(view: RunView) -> Caveats:
 def _little_memory(view: RunView) -> Caveats:
     """Warn of a control group that allows less memory than the buffered data needs."""
     limit = None if view.run.hosts else memory_limit(view.run.environment)
+    if limit is None:
+        return []
     buffered = [
         case.parameters for case in view.analysis.cases if case.parameters.get_value("cache") in ("keep", "limit")
     ]
     data = max((parameters.data_set_bytes for parameters in buffered), default=0)
-    if limit is None or data <= limit:
+    if data <= limit:
         return []
     sizes = f"{about_size(limit)} of memory, less than the {about_size(data)} of data"
     text = f"A control group limits this process to {sizes}: the page cache cannot hold the data."

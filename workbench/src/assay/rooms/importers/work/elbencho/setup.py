@@ -66,6 +66,7 @@ class ElbenchoSetup:
         if self.is_objects:
             return _known({**found, "queue_depth": self.queue_depth, **self._of_objects(operation)})
         found |= {"files": self.files} if self.path_type == "dir" else {}
+        found["layout"] = self._layout
         if operation in ("create", "stat", "open", "unlink"):
             return _known({**found, "file_size": self.file_size})
         cache = None if self.is_direct is None else "direct" if self.is_direct else "keep"
@@ -74,6 +75,15 @@ class ElbenchoSetup:
             **found, "file_size": self.file_size, "record_size": self.block_size, "queue_depth": self.queue_depth,
             "cache": cache, "read_percent": mix,
         })  # fmt: skip
+
+    @property
+    def _layout(self) -> str | None:
+        """Whether lanes share files or directories; None if unknown."""
+        if self.path_type == "dir" and self.dirs is not None and "--dirsharing" not in self.options:
+            return "separate" if self.dirs else "shared"
+        if self.path_type in ("file", "blockdev") and self.threads is not None and self.hosts is not None:
+            return "shared" if self.threads * self.hosts > 1 else "separate"
+        return None
 
     def _of_objects(self, operation: str) -> dict[str, AxisValue | None]:
         found: dict[str, AxisValue | None] = {"objects": self.files, "object_size": self.file_size}
