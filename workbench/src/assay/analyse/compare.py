@@ -44,6 +44,7 @@ from assay.analyse.statistics.significance import cliffs_delta, t_p_value, t_qua
 from assay.analyse.usable import usable
 from assay.model.result.result import ComparedQuantity, Comparison, ResultRow
 from assay.model.result.verdict import OWN_SPEED
+from assay.model.study.names import group_of
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.repeats import MIN_COMPARED
 
@@ -423,7 +424,12 @@ def caveat(base: ResultRow, other: ResultRow, names: tuple[str, str] | None = No
 
 
 def unknown_parameters(base: ResultRow, other: ResultRow) -> str:
-    """Return which unknown parameters may differ between two rows, as text; empty if all parameters are known."""
+    """Return which unknown parameters may differ between two rows, as text; empty if all parameters are known.
+
+    Parameters are those of load on storage: none of them applies to networks and applications.
+    """
+    if group_of(base.operation) == "other":
+        return ""
     names = dict.fromkeys((*base.case.parameters.missing_names, *other.case.parameters.missing_names))
     whats = [f"{DEFINITIONS[name].unknown_text} ({name})" for name in names]
     more = f", and {len(whats) - MAX_NAMED} more" if len(whats) > MAX_NAMED else ""

@@ -323,6 +323,7 @@ def _print_findings(row: "ResultRow") -> None:
 
 def _print_samples(samples: "list[Sample]") -> None:
     from assay.model.partial import MISSING_TEXT
+    from assay.model.study.names import TIMED
 
     def percentile(name: str) -> "Callable[[Sample], str]":
         return lambda sample: _latency(
@@ -336,20 +337,26 @@ def _print_samples(samples: "list[Sample]") -> None:
         "status": lambda sample: sample.status,
         "throughput": lambda sample: about_rate(sample.throughput if sample.moves_data else None, counted=False),
         per_second: lambda sample: about_count(sample.iops) if sample.has("iops") else MISSING_TEXT,
+        "mean": lambda sample: _latency(sample.latency.get("mean"), "") if sample.operation in TIMED else "",
         **{name: percentile(name) for name in PERCENTILES},
         "method": lambda sample: sample.method,
         "cache": lambda sample: str(sample.get_value("cache_done", MISSING_TEXT)),
     }
     if not any(sample.moves_data for sample in samples):
         del columns["throughput"]
+    if not any(map(columns["mean"], samples)):
+        del columns["mean"]
+    if all(sample.operation == "transfer" for sample in samples):
+        for name in (per_second, *PERCENTILES):
+            del columns[name]
     if not any(map(columns["cache"], samples)):
         del columns["cache"]
     rows = [[cell(sample) for cell in columns.values()] for sample in samples]
     print_table(
         list(columns),
         rows,
-        right=("repeat", "throughput", per_second, *PERCENTILES),
-        least=("method", "cache", *PERCENTILES[::-1]),
+        right=[name for name in ("repeat", "throughput", per_second, "mean", *PERCENTILES) if name in columns],
+        least=[name for name in ("method", "cache", *PERCENTILES[::-1]) if name in columns],
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from assay.model.result.brief_result import BriefResult
 from assay.model.result.summary_page import MAX_CAVEATS, SummaryLine, SummaryPage
+from assay.model.study.names import group_of
 from assay.report import numbers
 from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Num, Paragraph, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure
@@ -43,7 +44,9 @@ def result_tables(results: Sequence[BriefResult]) -> list[Table]:
 
 
 def _table(results: Sequence[BriefResult], measure: Measure) -> Table:
-    other = other_measure(measure, any(one.throughput for one in results))
+    # Transfers over networks have no operations per second.
+    is_bare = not measure.is_count and all(group_of(one.operation) == "other" for one in results)
+    other = None if is_bare else other_measure(measure, any(one.throughput for one in results))
     limited = any(one.ceiling for one in results)
     columns = (
         Column("Case"),

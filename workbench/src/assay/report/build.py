@@ -7,6 +7,7 @@ from assay.model.room import load, rooms
 from assay.report import numbers
 from assay.report.document import Document, Section
 from assay.report.growth.stages import stage_lines
+from assay.report.measure import works_without_storage
 from assay.report.published_figures import PublishedFigures
 from assay.report.sections import (
     appendix,
@@ -69,7 +70,11 @@ def build_document(
     if published_figures is not None:
         made = _behind(made, "evidence", published.section(view, published_figures))
     return Document(
-        f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, tuple(made)
+        f"{'Assay report' if works_without_storage(analysis.rows) else 'Assay storage report'} · {run.study}",
+        run.question or run.study,
+        run.description,
+        meta,
+        tuple(made),
     )
 
 

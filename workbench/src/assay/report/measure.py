@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.model.study.names import is_counted
+from assay.model.study.names import TIMED, group_of, is_counted
 from assay.report import numbers
 
 if TYPE_CHECKING:
@@ -57,6 +57,19 @@ def has_small_records(row: "ResultRow") -> bool:
 def measure_of(operation: str) -> Measure:
     """Return the measure of an operation, or of the label of a row."""
     return COUNTED if is_counted(operation) else DATA
+
+
+def works_without_storage(rows: "Iterable[ResultRow]") -> bool:
+    """Return whether some results are of networks or applications, so that a report is not of storage alone."""
+    return any(group_of(row.operation) == "other" for row in rows)
+
+
+def mean_time(row: "ResultRow") -> float | None:
+    """Return the median of the mean times of a result's repeats in ns; None where the rate says more."""
+    if row.operation.split(" ", 1)[0] not in TIMED:
+        return None
+    means = [sample.latency["mean"] for sample in row.samples if "mean" in sample.latency]
+    return numbers.median(means) if means else None
 
 
 def measures_of(rows: "Iterable[ResultRow]") -> list[Measure]:

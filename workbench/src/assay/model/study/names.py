@@ -127,6 +127,9 @@ OPERATIONS = DATA + METADATA + OBJECTS
 IMPORTED = _of("other")
 """Operations that only imported runs have."""
 
+TIMED = frozenset({"round_trip"})
+"""Operations whose mean time says more than their rate."""
+
 VISIBILITY = frozenset({"read_after_put", "list_after_put"})
 """Operations that put objects and poll with another client until each is visible."""
 

@@ -21,7 +21,7 @@ from assay.model.escape import escape_json, escape_line
 from assay.model.result.percentile import MIN_BEYOND
 from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.result.sample import KindCounts, Sample
-from assay.model.study.names import OP_KINDS
+from assay.model.study.names import OP_KINDS, group_of
 
 PERCENTS = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """Percentiles that fio prints by default."""
@@ -71,7 +71,8 @@ def left_out_count(analysis: RunAnalysis) -> int:
 
 
 def _moves(row: ResultRow) -> bool:
-    return not row.case.is_metadata and any(sample.moves_data for sample in row.samples)
+    moves_data = any(sample.moves_data for sample in row.samples)
+    return moves_data and not row.case.is_metadata and group_of(row.operation) != "other"
 
 
 def _job(row: ResultRow, sample: Sample) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from assay.report.document import (
     Table,
     Text,
 )
-from assay.report.measure import COUNTED, DATA
+from assay.report.measure import COUNTED, DATA, works_without_storage
 from assay.report.view import RunView
 
 _WORDS = (
@@ -33,7 +33,7 @@ _DEVICES = (
 )
 _SHORT = "A pass takes fractions of a second, so up to 125 % of a limit is not a contradiction."
 _LITTLE = {"engine": "the engine", "client": "the client", "copy": "a copy in memory"}
-_NONE = "No upper limit was measured or stated, so results could not be compared with what machine and storage can do."
+_NONE = "No upper limit was measured or stated, so results could not be compared with what {what} can do."
 _COLUMNS = (
     Column("Of", is_filter=True),
     Column("Limit"),
@@ -58,7 +58,7 @@ _WHEN: dict[str, str] = {
 def section(view: RunView) -> Section:
     """Return the section: for each target the limits nearest to its results, and limits that were underestimated."""
     if not view.run.ceilings:
-        return Section("ceilings", "Upper limits", (Note(_NONE, "warning"),))
+        return Section("ceilings", "Upper limits", (Note(_NONE.format(what=_measured(view)), "warning"),))
     blocks: list[Block] = [Paragraph(_words(view.run.ceilings)), *_nearest(view)]
     wrong = _underestimated(view)
     if len(wrong) <= _MAX_OPEN:
@@ -66,6 +66,14 @@ def section(view: RunView) -> Section:
     else:
         blocks.append(Paragraph(f"{len(wrong):,} limits were underestimated; the appendix says by what."))
     return Section("ceilings", "Upper limits", tuple(blocks))
+
+
+def _measured(view: RunView) -> str:
+    """Return what the results are of."""
+    rows = view.analysis.rows
+    if not works_without_storage(rows):
+        return "machine and storage"
+    return "the machines" if all(works_without_storage([row]) for row in rows) else "machines and storage"
 
 
 def folds(view: RunView) -> Iterator[Fold]:

@@ -6,11 +6,12 @@ from itertools import chain, islice
 
 from assay.model.result.percentile import MAX_INTERVAL_RATIO, MIN_BEYOND, PERCENTILES, PercentileQuality
 from assay.model.result.result import ResultRow
+from assay.model.study.names import group_of
 from assay.report import chart_selection, numbers, percentiles
 from assay.report.brief import interval_cell, other_measure, rate_cell
 from assay.report.claims import kind_of_work
 from assay.report.document import Badge, Block, Cell, Chart, Column, Fold, Gallery, Num, Paragraph, Share, Table
-from assay.report.measure import COUNTED, DATA, Measure, measures_of
+from assay.report.measure import COUNTED, DATA, Measure, mean_time, measures_of
 from assay.report.view import RunView, WorkloadRows, missing_evidence
 
 _MARKS = (
@@ -119,7 +120,9 @@ _Part = tuple[Column, Callable[[ResultRow], Cell]]
 
 
 def _table(view: RunView, rows: list[ResultRow], workloads: list[WorkloadRows], measure: Measure, short: bool) -> Table:
-    with_other = other_measure(measure, any(row.throughput for row in rows))
+    # Transfers over networks have neither operations per second nor latencies.
+    is_bare = not measure.is_count and all(group_of(row.operation) == "other" for row in rows)
+    with_other = None if is_bare else other_measure(measure, any(row.throughput for row in rows))
     axes = dict.fromkeys(axis for workload in workloads for axis in workload.swept_axes)
     about: list[_Part] = [(Column("Verdict", is_filter=True), _badge), (Column("Case"), lambda row: row.case.id)]
     parts: list[_Part] = []
@@ -137,7 +140,9 @@ def _table(view: RunView, rows: list[ResultRow], workloads: list[WorkloadRows], 
     if with_other:
         parts.append((with_other, _other_rate))
     parts += [(Column("Nearest limit", is_filter=True), _limit), (Column("% of limit", is_numeric=True), _share)]
-    for name in _SHORT if short else PERCENTILES:
+    if any(mean_time(row) is not None for row in rows):
+        parts.append((Column("Mean", "µs", is_numeric=True), _mean))
+    for name in () if is_bare else _SHORT if short else PERCENTILES:
         parts.append((Column(name, "µs", is_numeric=True), partial(_brief_percentile if short else _percentile, name)))
     # On a narrow screen a short table should show its numbers first; a long one is searched by verdict and case.
     parts = [*parts, *about] if short else [*about, *parts]
@@ -187,6 +192,11 @@ def _n(row: ResultRow) -> float:
 def _spread(row: ResultRow) -> Num:
     spread = row.rate.spread if row.rate else None
     return Num(numbers.NONE if spread is None else f"{100 * spread:.1f}", spread)
+
+
+def _mean(row: ResultRow) -> Num:
+    mean = mean_time(row)
+    return Num(numbers.NONE if mean is None else numbers.significant(mean / 1e3), mean)
 
 
 def _other_rate(row: ResultRow) -> Num:

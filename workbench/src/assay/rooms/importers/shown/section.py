@@ -15,7 +15,11 @@ MAX_ROWS = 200
 """Most results whose figures a report has."""
 MAX_SHORT = 7
 """Most figures of a result of a tool that has no parts of results."""
-_FIGURES = ("bw_bytes", "bw", "iops", "total_ios", "io_bytes", "runtime")
+_FIGURES = frozenset(
+    {"bw_bytes", "bw", "iops", "total_ios", "io_bytes", "runtime"}
+    | {"bits_per_second", "bytes", "seconds", "retransmits", "lost_percent", "jitter_ms"}
+)
+"""Main figures of parts of results: those of fio's JSON, and of iperf3's."""
 _FILE_COLUMNS = ("File", "Line", "Tool", "Form", "Host", "Date", "SHA-256")
 
 

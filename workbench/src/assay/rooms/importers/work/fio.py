@@ -118,11 +118,12 @@ def _without_snapshots(outputs: list[ToolOutput]) -> list[ToolOutput]:
             key, begin = (result.target, result.workload), _begin(result, output.file)
             if result.measured is not None and begin is not None:
                 start, ops = later.get(key, (math.inf, 0))
-                if abs(start - begin) <= _SAME_START_SECONDS and result.measured.ops <= ops:
+                count = result.measured.ops or 0
+                if abs(start - begin) <= _SAME_START_SECONDS and count <= ops:
                     update = {"measured": None, "operation": None, "left_out": SNAPSHOT}
                     results.append(result.model_copy(update=update))
                     continue
-                here[key] = begin, result.measured.ops
+                here[key] = begin, count
             results.append(result)
         # Jobs of one output with one name are several jobs.
         later = here

@@ -29,7 +29,7 @@ _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"
 _COLOUR = re.compile(r"\x1b?\[[0-9;]{1,9}m")
 _VERSION = re.compile(r"sockperf: *== version #(\S{1,40}) ==")
 _TO = re.compile(r"\[ *[0-9]{1,5}\] IP = (?P<host>\S{1,80}) +PORT = +(?P<port>[0-9]{1,5}) # (?P<protocol>TCP|UDP)")
-_ASKED = re.compile(r"test was performed using the following parameters: (.{1,300})")
+_PARAMETERS = re.compile(r"test was performed using the following parameters: (.{1,300})")
 _TOTAL = re.compile(
     rf"sockperf: \[(?P<part>Total Run|Valid Duration)\] RunTime=(?P<time>{_NUMBER}) sec;"
     r"(?: Warm up (?:time|packets)=(?P<warm>[0-9]{1,12})(?P<warm_unit> msec)?;)? SentMessages=(?P<sent>[0-9]{1,15}); "
@@ -37,6 +37,7 @@ _TOTAL = re.compile(
 )
 _MEAN = re.compile(rf"sockperf: ====> avg-(?P<what>lat|latency|rtt)= *(?P<mean>{_NUMBER}) \((?P<more>.{{1,300}})\)")
 _DEVIATION = re.compile(rf"(std-dev|mean-ad|median-ad|siqr|cv|std-error)=({_NUMBER})")
+_INTERVAL = re.compile(rf"({_NUMBER})% ci=\[(-?{_NUMBER}), ({_NUMBER})\]")
 _LOST = re.compile(
     r"sockperf: # dropped messages = (?P<dropped>[0-9]{1,15}); # duplicated messages = (?P<duplicated>[0-9]{1,15}); "
     r"# out-of-order messages = (?P<disordered>[0-9]{1,15})"
@@ -62,9 +63,13 @@ class _Test:
 
     Attributes:
         line: Line of the file on which it begins, from 1.
+        version: As printed; empty if it is not.
+        host: Address of the server.
+        protocol: `tcp` or `udp`.
+        options: What was asked for, where it is printed.
         is_full: Times are whole round trips; None before it is known.
-        texts: Figure -> number as printed.
-        has_statistics: There are times.
+        figures: As printed.
+        failed: What sockperf says went wrong; empty if nothing did.
     """
 
     line: int
@@ -107,15 +112,15 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
         OutputError: It is not what sockperf writes.
     """
     tests: list[_Test] = []
-    asked = ""
+    stated_options = ""
     for number, line in enumerate(_clean(text), start=1):
-        if match := _ASKED.fullmatch(line):
-            asked = match[1]
+        if match := _PARAMETERS.fullmatch(line):
+            stated_options = match[1]
             continue
         is_first = _VERSION.fullmatch(line)
         if is_first or (not tests and line.startswith("sockperf: ")) or _is_second(tests, line):
             tests.append(_Test(number, version=escape_line(is_first[1], 40) if is_first else ""))
-            tests[-1].options, asked = _options(asked), ""
+            tests[-1].options, stated_options = _options(stated_options), ""
         if tests:
             _read_line(tests[-1], line, number)
     found = [_output(test, file) for test in tests]
@@ -129,9 +134,9 @@ def _is_second(tests: Sequence[_Test], line: str) -> bool:
     return bool(tests) and "[Total Run]" in line and tests[-1].number("total seconds") is not None
 
 
-def _options(asked: str) -> dict[str, str]:
+def _options(words: str) -> dict[str, str]:
     """Return the options that the head of a full log states: `--mps=5000 --msg-size=1024`."""
-    pairs = (word.removeprefix("--").partition("=") for word in asked.split()[:20])
+    pairs = (word.removeprefix("--").partition("=") for word in words.split()[:20])
     return {escape_line(name, 40): escape_line(value, 40) for name, _, value in pairs}
 
 
@@ -159,6 +164,9 @@ def _read_line(test: _Test, line: str, number: int) -> None:
         test.figures += [
             Figure(name, text, "" if name == "cv" else "us") for name, text in _DEVIATION.findall(match["more"])
         ]
+        if interval := _INTERVAL.search(match["more"]):
+            name = f"{interval[1]}% ci"
+            test.figures += [Figure(f"{name} low", interval[2], "us"), Figure(f"{name} high", interval[3], "us")]
     elif match := _LOST.fullmatch(line):
         test.figures += [Figure(name, text) for name, text in match.groupdict().items()]
     elif match := _OBSERVATION.fullmatch(line):

@@ -97,10 +97,10 @@ def csv_transfers(lines: Sequence[str]) -> Iterator[Transfer]:
         OutputError: A line begins like a row and is none.
     """
     tests: list[list[_Row]] = []
-    seen: set[tuple[str, ...]] = set()
+    known_streams: set[tuple[str, ...]] = set()
     for row in _rows(lines):
-        _turn(row, seen)
-        seen.add(row.stream)
+        _turn(row, known_streams)
+        known_streams.add(row.stream)
         if not tests or _begins(tests[-1], row):
             tests.append([])
         tests[-1].append(row)
@@ -112,10 +112,10 @@ def csv_transfers(lines: Sequence[str]) -> Iterator[Transfer]:
             yield _transfer(members)
 
 
-def _turn(row: _Row, seen: set[tuple[str, ...]]) -> None:
+def _turn(row: _Row, known_streams: set[tuple[str, ...]]) -> None:
     """Turn the ends of a server's report, which are those of the server, to those of the client's own row."""
     source, source_port, peer, port, name = row.stream
-    if "jitter" in row.numbers and not row.is_sum and (peer, port, source, source_port, name) in seen:
+    if "jitter" in row.numbers and not row.is_sum and (peer, port, source, source_port, name) in known_streams:
         row.place |= {"source": peer, "source_port": port, "peer": source, "port": source_port}
         row.is_report = True
 

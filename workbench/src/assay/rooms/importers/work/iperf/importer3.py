@@ -49,7 +49,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     return [ToolOutput(file=file.model_copy(update=known | _text_facts(lines, results[0].line or 1)), results=results)]
 
 
-def _json_output(document: json3.Document, file: ImportedFile) -> ToolOutput:
+def _json_output(document: json3.Iperf3Json, file: ImportedFile) -> ToolOutput:
     known = {
         "form": "JSON",
         "line": document.line,

@@ -43,7 +43,7 @@ of the other way, too, so that these stand twice in one object."""
 _MAX = Decimal(10) ** 18
 
 
-class Document:
+class Iperf3Json:
     """One output.
 
     Attributes:
@@ -222,7 +222,7 @@ def has_json(text: str) -> bool:
     return _BEGIN.search(text) is not None or _EVENT.search(text) is not None
 
 
-def documents(text: str) -> list[Document]:
+def documents(text: str) -> list[Iperf3Json]:
     """Return every output of JSON in a text.
 
     Raises:
@@ -233,13 +233,13 @@ def documents(text: str) -> list[Document]:
         start = text.index("{", match.start())
         line, counted = line + text.count("\n", counted, start), start
         value, position = decode_json(text, start, _BACK)
-        found.append(Document(line, _part(value, "output", line)))
+        found.append(Iperf3Json(line, _part(value, "output", line)))
     return found or _streamed(text)
 
 
-def _streamed(text: str) -> list[Document]:
+def _streamed(text: str) -> list[Iperf3Json]:
     """Return the outputs that a stream of events holds; an event is a line."""
-    found: list[Document] = []
+    found: list[Iperf3Json] = []
     parts: dict[str, Any] = {}
     first = 1
     for number, line in enumerate(text.split("\n"), start=1):
@@ -256,7 +256,7 @@ def _streamed(text: str) -> list[Document]:
         if match[1] in ("end", "error"):
             if match[1] == "error":
                 found = [one for one in found if one.line != first]
-            found.append(Document(first, parts))
+            found.append(Iperf3Json(first, parts))
     if not found and parts:
         raise OutputError(first, "the stream has no event `end`: iperf3 was stopped before it", HINT)
     return found

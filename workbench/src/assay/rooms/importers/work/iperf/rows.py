@@ -62,7 +62,7 @@ _LEFT = re.compile(rf"(?<![0-9.]){_NUMBER}(?![0-9.])")
 
 
 @dataclass
-class Row:
+class IntervalRow:
     """One row: what a stream, or all together, moved in an interval.
 
     Attributes:
@@ -108,7 +108,7 @@ class Row:
         return Decimal(self.names[name].text) if name in self.names else None
 
 
-def read_row(line: str, number: int, alone: str = "") -> Row | None:
+def read_row(line: str, number: int, alone: str = "") -> IntervalRow | None:
     """Return the row that a line is; None if it is none.
 
     Args:
@@ -128,7 +128,7 @@ def read_row(line: str, number: int, alone: str = "") -> Row | None:
     rest = match["rest"]
     end_of = next((word for word in ("sender", "receiver") if rest.rstrip().endswith(word)), "")
     figures += _more(rest, alone)
-    row = Row(number, match["id"], match["role"] or "", end_of, match["start"], match["end"], figures, rest)
+    row = IntervalRow(number, match["id"], match["role"] or "", end_of, match["start"], match["end"], figures, rest)
     row.names = {figure.name: figure for figure in figures}
     return row
 

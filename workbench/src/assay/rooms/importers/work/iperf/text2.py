@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.iperf.results import Transfer
-from assay.rooms.importers.work.iperf.rows import NAME, OUT_OF_ORDER, Row, read_row
+from assay.rooms.importers.work.iperf.rows import NAME, OUT_OF_ORDER, IntervalRow, read_row
 from assay.rooms.importers.work.results import Figure
 
 CLIENT = re.compile(
@@ -53,21 +53,21 @@ class _Connection:
     ports: tuple[str, str] = ("", "")
     is_reverse: bool = False
     has_star: bool = False
-    rows: list[Row] = field(default_factory=list)
-    starred: list[Row] = field(default_factory=list)
-    report: Row | None = None
+    rows: list[IntervalRow] = field(default_factory=list)
+    starred: list[IntervalRow] = field(default_factory=list)
+    report: IntervalRow | None = None
     figures: list[Figure] = field(default_factory=list)
 
-    def way(self, listen: str, connect: str) -> str:
+    def way(self, server_port: str, connect: str) -> str:
         """Return `send` or `receive` as seen from here; empty if the ports do not say it.
 
         Args:
-            listen: Port on which this side listens; empty if it does not.
+            server_port: Port on which this side listens; empty if it does not.
             connect: Port to which it connects; empty likewise.
         """
         ours, theirs = self.ports
-        way = "send" if theirs and theirs == (connect or listen) else ""
-        way = way or ("receive" if ours and ours == (listen or connect) else "")
+        way = "send" if theirs and theirs == (connect or server_port) else ""
+        way = way or ("receive" if ours and ours == (server_port or connect) else "")
         return _WAYS[way] if self.is_reverse and not self.has_star else way
 
 
@@ -80,7 +80,7 @@ class _Test:
         options: What the heads say.
         record_size: Bytes of a write or a datagram; None if it is not printed.
         host: Host to which the client connects, as typed; empty if this is a server.
-        listen: Port on which this side listens; empty if it does not.
+        server_port: Port on which this side listens; empty if it does not.
         connect: Port to which it connects; empty likewise.
         connections: Id as printed -> the connection.
         sums: Rows of all connections together.
@@ -91,10 +91,10 @@ class _Test:
     options: dict[str, str] = field(default_factory=dict)
     record_size: int | None = None
     host: str = ""
-    listen: str = ""
+    server_port: str = ""
     connect: str = ""
     connections: dict[str, _Connection] = field(default_factory=dict)
-    sums: list[Row] = field(default_factory=list)
+    sums: list[IntervalRow] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     has_rows: bool = False
 
@@ -137,7 +137,7 @@ class _Reader:
         if match := CLIENT.fullmatch(line):
             heads.connect, heads.host, heads.protocol = match["port"], match["host"], match["protocol"].lower()
         elif match := SERVER.fullmatch(line):
-            heads.listen, heads.protocol = match["port"], match["protocol"].lower()
+            heads.server_port, heads.protocol = match["port"], match["protocol"].lower()
         elif match := _WINDOW.fullmatch(line):
             heads.options[match[1]] = escape_line(match[2].strip(), 80)
         elif match := _DATAGRAM.fullmatch(line) or _WRITES.fullmatch(line):
@@ -153,7 +153,7 @@ class _Reader:
         heads = self._heads
         test.protocol = test.protocol or heads.protocol
         test.record_size = test.record_size or heads.record_size
-        test.host, test.listen, test.connect = heads.host, heads.listen, heads.connect
+        test.host, test.server_port, test.connect = heads.host, heads.server_port, heads.connect
         test.options |= heads.options
 
     def _test(self, begins: bool = False) -> _Test:
@@ -186,7 +186,7 @@ class _Reader:
         test = self._test()
         return test.figures if _TOTAL.fullmatch(name) else self._of(name, 1)[0].figures
 
-    def _row(self, row: Row) -> None:
+    def _row(self, row: IntervalRow) -> None:
         test = self._test()
         test.has_rows = True
         if _TOTAL.fullmatch(row.id):
@@ -222,15 +222,15 @@ class _Stream:
 
     name: str
     connection: _Connection
-    rows: list[Row]
+    rows: list[IntervalRow]
 
     @property
-    def total(self) -> Row:
+    def total(self) -> IntervalRow:
         """The row of the whole time: the last of those that begin with the first and end last."""
         return total_of(self.rows)
 
 
-def total_of(rows: Sequence[Row]) -> Row:
+def total_of(rows: Sequence[IntervalRow]) -> IntervalRow:
     """Return the row of the whole time: of those that begin first, the last one that is the longest."""
     start = min(Decimal(row.start) for row in rows)
     return max((row for row in reversed(rows) if Decimal(row.start) == start), key=lambda row: Decimal(row.end))
@@ -243,7 +243,7 @@ def _transfers(test: _Test) -> Iterator[Transfer]:
             if rows:
                 # Both ways with --full-duplex; with --reverse all rows are of the way that the connection says.
                 both = bool(connection.rows and connection.starred)
-                way = connection.way(test.listen, test.connect)
+                way = connection.way(test.server_port, test.connect)
                 way = _WAYS[way] if is_other and both else way
                 stream = _Stream(f"*{name}" if is_other else name, connection, rows)
                 groups.setdefault((way, test.peer_of(connection)), []).append(stream)
@@ -252,7 +252,7 @@ def _transfers(test: _Test) -> Iterator[Transfer]:
 
 
 def _transfer(
-    test: _Test, way: str, peer: str, streams: Sequence[_Stream], sums: Sequence[Row], is_first: bool
+    test: _Test, way: str, peer: str, streams: Sequence[_Stream], sums: Sequence[IntervalRow], is_first: bool
 ) -> Transfer:
     """Return a transfer; `sums` are rows of all its streams together, empty where they would add both ways."""
     reports = [stream.connection.report for stream in streams if stream.connection.report]
@@ -278,14 +278,14 @@ def _transfer(
     return found
 
 
-def _received(rows: Sequence[Row]) -> int | None:
+def _received(rows: Sequence[IntervalRow]) -> int | None:
     """Return how many datagrams were received; None if a row does not say it."""
     pairs = [(row.number("datagrams"), row.number("lost")) for row in rows]
     known = [sent - lost for sent, lost in pairs if sent is not None and lost is not None]
     return max(int(sum(known)), 0) if len(known) == len(rows) else None
 
 
-def _figures(test: _Test, streams: Sequence[_Stream], sums: Sequence[Row], is_first: bool) -> list[Figure]:
+def _figures(test: _Test, streams: Sequence[_Stream], sums: Sequence[IntervalRow], is_first: bool) -> list[Figure]:
     """Return all figures: totals first, then each stream's, then those of intervals."""
     whole: list[Figure] = []
     parts: list[Figure] = []
@@ -310,7 +310,7 @@ def _figures(test: _Test, streams: Sequence[_Stream], sums: Sequence[Row], is_fi
     return whole + parts
 
 
-def _named(row: Row, name: str, is_part: bool = False) -> list[Figure]:
+def _named(row: IntervalRow, name: str, is_part: bool = False) -> list[Figure]:
     """Return the figures of a row with names that say of what; rows of intervals have their interval in it."""
     place = f"{name}, {row.start}-{row.end} s" if is_part or row.id == name else name
     figures = row.figures if is_part or row.id == name else [Figure("seconds", row.end, "s"), *row.figures]

@@ -12,7 +12,7 @@ from decimal import Decimal
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.iperf.results import Transfer
-from assay.rooms.importers.work.iperf.rows import NAME, Row, read_row
+from assay.rooms.importers.work.iperf.rows import NAME, IntervalRow, read_row
 from assay.rooms.importers.work.results import Figure
 
 CLIENT = re.compile(r"Connecting to host (?P<host>\S{1,255}), port (?P<port>[0-9]{1,5})")
@@ -57,8 +57,8 @@ class _Test:
     record_size: int | None = None
     is_reverse: bool = False
     options: dict[str, str] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
-    totals: list[Row] = field(default_factory=list)
+    rows: list[IntervalRow] = field(default_factory=list)
+    totals: list[IntervalRow] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     failed: str = ""
 
@@ -165,7 +165,7 @@ def _transfer(test: _Test, role: str, is_first: bool) -> Transfer:
     return found
 
 
-def _rate(found: Transfer, received: Row | None, sent: Row | None, both: Row | None) -> None:
+def _rate(found: Transfer, received: IntervalRow | None, sent: IntervalRow | None, both: IntervalRow | None) -> None:
     """Fill in the rate: that of what was received, else of what was sent."""
     if received and received.rate:
         _fill(found, received, "received", Decimal(1))
@@ -179,7 +179,7 @@ def _rate(found: Transfer, received: Row | None, sent: Row | None, both: Row | N
         _fill(found, both, "received" if known else "sent", share)
 
 
-def _fill(found: Transfer, row: Row, counted_by: str, share: Decimal) -> None:
+def _fill(found: Transfer, row: IntervalRow, counted_by: str, share: Decimal) -> None:
     found.counted_by, found.seconds = counted_by, row.seconds
     found.rate = convert(row.names["rate"].text, row.names["rate"].unit) * share
     datagrams, lost = row.number("datagrams"), row.number("lost")
@@ -187,7 +187,7 @@ def _fill(found: Transfer, row: Row, counted_by: str, share: Decimal) -> None:
         found.datagrams = max(int(datagrams - lost), 0)
 
 
-def _named(rows: Sequence[Row], is_whole: bool) -> list[Figure]:
+def _named(rows: Sequence[IntervalRow], is_whole: bool) -> list[Figure]:
     """Return the figures of rows, with names that say of what; those of sums first."""
     found = []
     is_single = is_whole and len({row.id for row in rows}) == 1
