@@ -96,15 +96,13 @@ def csv_transfers(lines: Sequence[str]) -> Iterator[Transfer]:
     Raises:
         OutputError: A line begins like a row and is none.
     """
-    tests: list[list[_Row]] = []
+    tests = _CsvTests()
     known_streams: set[tuple[str, ...]] = set()
     for row in _rows(lines):
         _turn(row, known_streams)
         known_streams.add(row.stream)
-        if not tests or _begins(tests[-1], row):
-            tests.append([])
-        tests[-1].append(row)
-    for rows in tests:
+        tests.add(row)
+    for rows in tests.found:
         ways: dict[tuple[str, str], list[_Row]] = {}
         for row in rows:
             ways.setdefault((row.place["source"], row.place["peer"]), []).append(row)
@@ -143,17 +141,40 @@ def _with_head(text: str, columns: Sequence[str], number: int) -> _Row:
     return _Row(number, place, dict(zip(columns[8:], words[8:], strict=True)))
 
 
-def _begins(rows: Sequence[_Row], row: _Row) -> bool:
-    """Return whether a row is of another test: its id has other ports now, or all streams ended before it began."""
-    if any(one.place["id"] == row.place["id"] and one.stream != row.stream for one in rows if not row.is_sum):
-        return True
-    last = rows[-1]
-    if last.is_sum and not Decimal(last.place["start"]) and not Decimal(row.place["start"]) and not row.is_sum:
-        return row.stream not in {one.stream for one in rows}
-    times = [one.place["time"][:14] for one in (last, row)]
-    if any(time.startswith(_OLD_EPOCH) for time in times) or row.stream in {one.stream for one in rows}:
-        return False
-    return int(times[1]) - int(times[0]) >= max(row.seconds, Decimal(1))
+class _CsvTests:
+    """Puts rows in order into tests.
+
+    Attributes:
+        found: The tests, each with its rows.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[list[_Row]] = []
+        self._streams: dict[str, tuple[str, ...]] = {}
+
+    def add(self, row: _Row) -> None:
+        """Add a row to the test at hand, or begin another one with it."""
+        if not self.found or self._begins(row):
+            self.found.append([])
+            self._streams = {}
+        self.found[-1].append(row)
+        if not row.is_sum:
+            self._streams[row.place["id"]] = row.stream
+
+    def _begins(self, row: _Row) -> bool:
+        """Return whether a row is of another test: its id has other ends, or all streams ended before it began."""
+        if row.is_sum:
+            return False
+        known = self._streams.get(row.place["id"])
+        if known is not None:
+            return known != row.stream
+        last = self.found[-1][-1]
+        if last.is_sum and not Decimal(last.place["start"]) and not Decimal(row.place["start"]):
+            return True
+        times = [one.place["time"][:14] for one in (last, row)]
+        if any(time.startswith(_OLD_EPOCH) for time in times):
+            return False
+        return int(times[1]) - int(times[0]) >= max(row.seconds, Decimal(1))
 
 
 def _total(rows: Sequence[_Row]) -> _Row:

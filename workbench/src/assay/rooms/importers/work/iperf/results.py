@@ -1,6 +1,5 @@
 """What a transfer over a network becomes in a run, for all forms of iperf's outputs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -132,8 +131,3 @@ def _measurement(one: Transfer) -> Measurement:
         iops=None,
         elapsed_ns=int(one.seconds * 10**9) or None,
     )
-
-
-def first_figures(figures: Sequence[Figure], prefix: str) -> list[Figure]:
-    """Return figures whose names begin with the part of the output that they are of."""
-    return [figure._replace(name=f"{prefix}: {figure.name}") for figure in figures]

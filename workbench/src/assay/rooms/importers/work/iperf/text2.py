@@ -289,8 +289,9 @@ def _figures(test: _Test, streams: Sequence[_Stream], sums: Sequence[IntervalRow
     """Return all figures: totals first, then each stream's, then those of intervals."""
     whole: list[Figure] = []
     parts: list[Figure] = []
+    whole_sum = total_of(sums) if sums else None
     for row in sums or (test.sums if is_first else ()):
-        is_total = bool(sums) and row is total_of(sums)
+        is_total = row is whole_sum
         (whole if is_total else parts).extend(_named(row, "sum" if is_total else row.id))
     whole += test.figures if is_first else []
     for stream in streams:
