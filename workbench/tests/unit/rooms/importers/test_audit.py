@@ -12,6 +12,7 @@ import pytest
 from fio_samples import SAMPLES as FIO_SAMPLES
 from fio_samples import path_of as fio_path
 from fio_samples import text_of
+from imported_samples import sample_names, sample_text
 from iozone_samples import FIGURES, FOLDER, SAMPLES, throughput_log
 from network_samples import READERS as NETWORK_READERS
 from network_samples import names
@@ -21,7 +22,7 @@ from tool_samples import paths_of
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.rules import RULES, audit
-from assay.rooms.importers.work import dd, diskspd, fio, ior, iozone
+from assay.rooms.importers.work import dd, diskspd, fio, ior, iozone, pgbench, ycsb
 from assay.rooms.importers.work.registry import read_outputs
 from assay.rooms.importers.work.results import ToolOutput
 
@@ -144,7 +145,37 @@ def test_what_is_wrong_with_logs_of_eight_clients_is_found_and_nothing_else() ->
     assert factors == {"1.070", "0.980"}
 
 
+DATABASES = ("ycsb", "pgbench", "hammerdb", "perfkit", "mlperf-storage", "phoronix")
+
+
+def ycsb_with(old: str, new: str) -> ToolOutput:
+    text = sample_text("ycsb", "0.17.0-mongodb.txt")
+    assert old in text
+    return ycsb.read(text.replace(old, new), named("x.txt"))[0]
+
+
+def pgbench_with(old: str, new: str, name: str = "15-tpcb.txt") -> ToolOutput:
+    text = sample_text("pgbench", name)
+    assert old in text
+    return pgbench.read(text.replace(old, new), named("x.txt"))[0]
+
+
+@pytest.mark.parametrize("tool", DATABASES)
+def test_honest_outputs_of_databases_have_notes_at_most(tool: str) -> None:
+    for name in sample_names(tool):
+        found = audit(read_outputs(str(FOLDER.parent / tool / name)), MachineFacts())
+        assert [finding for finding in found if finding.severity != "note"] == [], name
+
+
+def test_transactions_that_wait_for_their_time_are_not_in_flight() -> None:
+    late = "latency average = 1.035", "latency average = 900.000"
+    assert rules_of(pgbench_with(*late, "15-rate-limit.txt")) == set()
+
+
 FALSE: dict[str, Callable[[], set[str]]] = {
+    "transactions-in-flight": lambda: rules_of(pgbench_with("latency average = 10.663", "latency average = 20.663")),
+    "operations-of-a-run": lambda: rules_of(ycsb_with("[READ], Operations, 2498425", "[READ], Operations, 1498425")),
+    "time-of-transactions": lambda: rules_of(pgbench_with("duration: 4 s", "duration: 9 s")),
     "whole-records": lambda: rules_of(log(min_xfer="83886081.00")),
     "sum-of-processes": lambda: rules_of(log(avg="100001.00")),
     "stop-of-the-fastest": lambda: rules_of(log(min_xfer="73400320.00")),

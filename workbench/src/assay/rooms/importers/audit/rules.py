@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from assay.rooms.importers.audit import (
     ceilings,
+    database_rules,
     fio_rules,
     ior_rules,
     iozone_rules,
@@ -44,6 +45,27 @@ RULES: tuple[Rule, ...] = (
         "More operations of a fio job were in flight than were asked for.",
         "Little's law: rate x mean latency is at most queue depth x processes; 5 % are allowed",
         fio_rules.operations_in_flight,
+    ),
+    Rule(
+        "transactions-in-flight",
+        "error",
+        "More transactions were in flight than there were clients.",
+        "Little's law: rate x mean latency is at most the number of clients; 5 % are allowed",
+        database_rules.transactions_in_flight,
+    ),
+    Rule(
+        "operations-of-a-run",
+        "error",
+        "The operations that YCSB lists are not its rate by its time.",
+        "Client.java divides the operations of all threads by the time; 1 % is allowed",
+        database_rules.operations_of_a_run,
+    ),
+    Rule(
+        "time-of-transactions",
+        "error",
+        "Transactions and rate of pgbench are of another time than `-T`.",
+        "pgbench.c starts no transaction behind `-T`; 1 %, and at the end a few transactions, are allowed",
+        database_rules.time_of_transactions,
     ),
     Rule(
         "whole-records",

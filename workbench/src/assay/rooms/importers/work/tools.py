@@ -23,6 +23,7 @@ from assay.rooms.importers.work import (
     mdtest,
     perfkit,
     pgbench,
+    phoronix,
     ping,
     sockperf,
     sysbench,
@@ -81,6 +82,7 @@ IMPORTERS = (
     Importer(ioping.NAME, "ioping's text, raw statistics or JSON", ioping.recognise, ioping.read),
     Importer(sysbench.NAME, "sysbench's text", sysbench.recognise, sysbench.read),
     Importer(hdparm.NAME, "hdparm's timings", hdparm.recognise, hdparm.read),
+    Importer(phoronix.NAME, "result files of the Phoronix Test Suite (XML or JSON)", phoronix.recognise, phoronix.read),
     Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""
