@@ -35,6 +35,8 @@ def repeat_percentiles(samples: Iterable[Sample], name: str) -> dict[int, float]
 def percentiles(samples: Sequence[Sample], pooled: Mapping[str, float]) -> tuple[Percentile, ...]:
     """Return every percentile of a result, in ascending order; empty if no latencies were recorded.
 
+    A percentile that imported samples lack, though they have enough operations for it, is left out: it was not printed.
+
     Args:
         samples: Usable samples.
         pooled: Name -> nanoseconds, from all operations together, without percentiles that have too few operations.
@@ -42,7 +44,9 @@ def percentiles(samples: Sequence[Sample], pooled: Mapping[str, float]) -> tuple
     counts = [sample.ops for sample in samples if sample.latency and sample.has("ops")]
     if not counts:
         return ()
-    return tuple(_percentile(samples, name, counts, pooled.get(name)) for name in MIN_OPS)
+    found = (_percentile(samples, name, counts, pooled.get(name)) for name in MIN_OPS)
+    known = {name for sample in samples for name in sample.latency}
+    return tuple(item for item in found if item.name in known or item.value is not None or item.ops < item.min_ops)
 
 
 def percentiles_of(row: ResultRow) -> dict[str, Percentile]:

@@ -323,11 +323,14 @@ def _print_findings(row: "ResultRow") -> None:
 
 def _print_samples(samples: "list[Sample]") -> None:
     from assay.model.partial import MISSING_TEXT
+    from assay.model.result.percentile import MIN_OPS
     from assay.model.study.names import TIMED
 
     def percentile(name: str) -> "Callable[[Sample], str]":
+        least = MIN_OPS.get(name, 1)
         return lambda sample: _latency(
-            sample.reliable_latency.get(name), _TOO_FEW if sample.latency and sample.has("ops") else ""
+            sample.reliable_latency.get(name),
+            _TOO_FEW if sample.latency and sample.get_value("ops", least) < least else "",
         )
 
     per_second = "ops/s" if any(sample.is_counted for sample in samples) else "IOPS"

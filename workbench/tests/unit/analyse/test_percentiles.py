@@ -44,6 +44,12 @@ def test_it_takes_ten_operations_beyond_a_percentile() -> None:
         assert (1 - stats.beta.ppf(0.025, rank, few + 1 - rank)) / beyond > 1.5
 
 
+def test_a_percentile_that_was_not_printed_is_not_called_too_few() -> None:
+    """Imported samples may have a mean alone, of operations enough for most percentiles."""
+    known = make_sample(ops=5000, latency={"mean": 1.0 * MS})
+    assert [item.name for item in percentiles([known], {})] == ["p99.9", "p99.99"]
+
+
 @given(ops=st.integers(1, 200_000))
 def test_what_so_many_operations_can_tell(ops: int) -> None:
     every = {"min": 1.0, "mean": 2.0, **dict.fromkeys(PERCENTILES, 3.0), "max": 4.0}

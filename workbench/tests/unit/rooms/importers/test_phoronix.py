@@ -97,6 +97,18 @@ def test_what_is_not_its_xml_is_refused(text: str, message: str) -> None:
     assert message in error.value.message and error.value.line >= 1 and error.value.hint
 
 
+def test_the_export_as_json_is_read_like_the_xml() -> None:
+    system = {"value": 357, "raw_values": [350, 364], "test_run_times": [5.4, 5.5]}
+    test = {"identifier": "pts/fio-2.1.0", "title": "T", "description": FIO, "scale": "MB/s", "results": {"A": system}}
+    text = json.dumps(
+        {"title": "x", "systems": {"A": {}}, "results": {"1f": {**test, "proportion": "HIB"}}}, indent=4
+    )  # fmt: skip
+    xml = document(result("pts/fio-2.1.0", "MB/s", "357", "350:364"))
+    assert [one.measured for one in results_of(text)] == [one.measured for one in results_of(xml)]
+    assert recognising(text) == "Phoronix Test Suite" and results_of(text)[0].target == "A"
+    check_damage(phoronix.read, text, "json", 40)
+
+
 def test_names_are_safe_to_print() -> None:
     text = document(result("pts/fio-2.1.0", "MB/s", "1", "1", system="\u202e\nB" * 200))
     for one in results_of(text):

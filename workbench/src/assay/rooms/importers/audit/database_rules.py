@@ -43,8 +43,8 @@ def operations_of_a_run(items: Sequence[Item], _facts: MachineFacts) -> Iterator
         total = sum(counts.get(name, 0) for name in _DATABASE) - counts.get("READ-MODIFY-WRITE", 0)
         if "Operations" in overall.figures:
             total = int(number(overall.figures["Operations"].text))
-        stated = rate * time / 1000
-        if total > 0 and abs(stated - total) > COUNT_SHARE * max(stated, total):
+        stated, listed = rate * time / 1000, Decimal(total)
+        if total > 0 and abs(stated - listed) > COUNT_SHARE * max(stated, listed):
             text = f"{rate:.0f} operations/s in {time} ms are {stated:,.0f}, and {total:,} are listed"
             yield RuleFinding(overall, text, {"computed": f"{stated:.0f}", "stated": str(total)})
 

@@ -191,7 +191,7 @@ def _output(figures: Sequence[Figure], options: dict[str, str], file: ImportedFi
     texts = {one.name: one for one in figures}
     begins = tuple(phase.begin for phase in _PHASES)
     common = [one for one in figures if not one.name.startswith(begins)]
-    results = []
+    results: list[ImportedResult] = []
     for phase in _PHASES:
         own = [one for one in figures if one.name.startswith(phase.begin)]
         if own:

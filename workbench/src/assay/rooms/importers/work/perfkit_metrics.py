@@ -169,8 +169,8 @@ def _objects(group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: 
 
 def _rates(group: MetricGroup, values: Mapping[str, tuple[str, str]]) -> Found:
     if group.kind == "transfer":
-        names = (group.name, f"{group.name}_Throughput")
-        rate = next((found for name in names if (found := _rate(values, name, "bytes/s"))), None)
+        streams = (group.name, f"{group.name}_Throughput")
+        rate = next((found for name in streams if (found := _rate(values, name, "bytes/s"))), None)
         return Found("", "transfer", {}, _measurement(rate, None)) if rate else Found("no rate is published")
     names = ("overall Throughput", "NOPM", "tps", f"{group.name}_Transaction_Rate")
     rate = next((found for name in names if (found := _rate(values, name, "1/s"))), None)

@@ -219,6 +219,8 @@ class _Reader:
             ):
                 if is_amount(text) and len(whole.figures) < MAX_FIGURES:
                     whole.figures.append(Figure(f"progress.{escape_line(match[1], 20)} s.{what}", text, unit))
+        # What was measured comes before what was asked for: reports show the first figures.
+        whole.figures.sort(key=lambda figure: figure.name in (*_NOTED, "duration"))
         known = {"tool": NAME, "version": escape_line(self.version, 20), "form": "text", "line": whole.line}
         return ToolOutput(file=file.model_copy(update=known), results=tuple(self._results()))
 

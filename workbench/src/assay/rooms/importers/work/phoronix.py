@@ -11,8 +11,13 @@ from typing import Any, NamedTuple
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.json_text import decode_json, line_of
+<<<<<<< HEAD
 from assay.rooms.importers.work.phoronix_tests import UNITS, Meaning, meaning_of, measured_of
 from assay.rooms.importers.work.phoronix_xml import HINT, MAX_ENTRIES, Entry, PhoronixFile, PhoronixTest, read_xml
+=======
+from assay.rooms.importers.work.phoronix_tests import UNITS, TestMeaning, meaning_of, measured_of
+from assay.rooms.importers.work.phoronix_xml import HINT, MAX_ENTRIES, PhoronixFile, PhoronixTest, SystemEntry, read_xml
+>>>>>>> bd4c63ea (Do not call percentiles too few that an imported output does not print)
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -39,7 +44,7 @@ class _Part(NamedTuple):
 
     scale: str
     proportion: str
-    entry: Entry
+    entry: SystemEntry
 
 
 def recognise(text: str) -> bool:
@@ -106,7 +111,7 @@ def _json_test(test: Any, line: int) -> PhoronixTest:
     for name, one in systems.items():
         raw = one.get("raw_values")
         texts = ":".join(str(part) for part in raw) if isinstance(raw, list) else ""
-        entries.append(Entry(str(name), _word(one.get("value")), texts))
+        entries.append(SystemEntry(str(name), _word(one.get("value")), texts))
     return PhoronixTest(line, {ours: _word(test.get(theirs)) for ours, theirs in _NAMES}, tuple(entries))
 
 
@@ -158,7 +163,11 @@ def _figure(part: _Part, text: str, what: str) -> Figure:
 
 
 def _result(
-    test: PhoronixTest, parts: Sequence[_Part], meaning: Meaning, values: Mapping[str, str], figures: Sequence[Figure]
+    test: PhoronixTest,
+    parts: Sequence[_Part],
+    meaning: TestMeaning,
+    values: Mapping[str, str],
+    figures: Sequence[Figure],
 ) -> ImportedResult:
     description = escape_line(test.words.get("Description", ""), 200)
     title = escape_line(test.words.get("Title", "") or test.words.get("Identifier", ""), 80)

@@ -38,7 +38,7 @@ _SMALLEST_MIB = Decimal("9.76")
 """fio writes KiB/s up to 9999 (lib/num2str.c), which the profile divides by 1000; from 9.77 on it writes MiB/s."""
 
 
-class Meaning(NamedTuple):
+class TestMeaning(NamedTuple):
     """What a test measures.
 
     Attributes:
@@ -54,7 +54,7 @@ class Meaning(NamedTuple):
     left_out: str = ""
 
 
-def meaning_of(identifier: str, description: str) -> Meaning:
+def meaning_of(identifier: str, description: str) -> TestMeaning:
     """Return what a test measures.
 
     Args:
@@ -70,16 +70,16 @@ def meaning_of(identifier: str, description: str) -> Meaning:
         operation = _IOZONE.get(words.get("Disk Test", ""))
         sizes = {"record_size": words.get("Record Size", ""), "file_size": words.get("File Size", "")}
         known = {name: size for name, text in sizes.items() if (size := _size(text))}
-        return Meaning(test, operation, known, "" if operation else "which of iozone's tests it was is not known")
+        return TestMeaning(test, operation, known, "" if operation else "which of iozone's tests it was is not known")
     if test in _COUNTED:
-        return Meaning(test, _COUNTED[test][1])
-    return Meaning(test, None, {}, _NO_RATE.get(test, "Assay has no operation like this test"))
+        return TestMeaning(test, _COUNTED[test][1])
+    return TestMeaning(test, None, {}, _NO_RATE.get(test, "Assay has no operation like this test"))
 
 
-def _fio(words: Mapping[str, str]) -> Meaning:
+def _fio(words: Mapping[str, str]) -> TestMeaning:
     operation = _FIO.get(words.get("Type", ""))
     if operation is None:
-        return Meaning("fio", None, {}, "which type of access it was is not known")
+        return TestMeaning("fio", None, {}, "which type of access it was is not known")
     found: dict[str, AxisValue] = {"hosts": 1}
     if size := _size(words.get("Block Size", "")):
         found["record_size"] = size
@@ -88,7 +88,7 @@ def _fio(words: Mapping[str, str]) -> Meaning:
     jobs = words.get("Job Count", "")
     if jobs.isdecimal() and 0 < len(jobs) < 5 and int(jobs):
         found["lanes"] = int(jobs)
-    return Meaning("fio", operation, found)
+    return TestMeaning("fio", operation, found)
 
 
 def _size(text: str) -> int | None:
@@ -97,7 +97,7 @@ def _size(text: str) -> int | None:
     return size_of(f"{match[1]}{match[2]}") if match else None
 
 
-def measured_of(meaning: Meaning, values: Mapping[str, str]) -> Measurement | None:
+def measured_of(meaning: TestMeaning, values: Mapping[str, str]) -> Measurement | None:
     """Return what a run of a test measured; None without a rate.
 
     Args:

@@ -15,7 +15,7 @@ MAX_TEXT = 1 << 20
 ROOT = "PhoronixTestSuite"
 
 
-class Entry(NamedTuple):
+class SystemEntry(NamedTuple):
     """What one system measured in a test: its name, the mean, and each run, joined by colons."""
 
     system: str
@@ -34,7 +34,7 @@ class PhoronixTest(NamedTuple):
 
     line: int
     words: Mapping[str, str]
-    entries: tuple[Entry, ...]
+    entries: tuple[SystemEntry, ...]
 
 
 class PhoronixFile(NamedTuple):
@@ -55,7 +55,7 @@ class _Reader:
         self.facts: dict[str, str] = {}
         self.words: dict[str, str] = {}
         self.entry: dict[str, str] = {}
-        self.entries: list[Entry] = []
+        self.entries: list[SystemEntry] = []
         self.results: list[PhoronixTest] = []
         self.line = first
 
@@ -95,7 +95,7 @@ class _Reader:
             self.count += 1
             if self.count > MAX_ENTRIES:
                 raise OutputError(self.number, f"more than {MAX_ENTRIES:,} results", "give fewer tests at once")
-            self.entries.append(Entry(*(self.entry.get(one, "") for one in ("Identifier", "Value", "RawString"))))
+            self.entries.append(SystemEntry(*(self.entry.get(one, "") for one in ("Identifier", "Value", "RawString"))))
         elif place[:1] == ["Result"] and len(place) == 2:
             self.words[name] = text
         elif place == ["Result"]:
