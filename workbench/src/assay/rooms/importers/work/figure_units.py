@@ -22,6 +22,7 @@ class FigureUnit(NamedTuple):
 
 _JSON = "fio, stat.c, add_ddir_status_json"
 _IOZONE = "iozone.c"
+_VDBENCH = "vdbench, Report.java"
 _SI = "The International System of Units, 9th edition, tables 7 and 8"
 _IEC = "IEC 80000-13, clause 4"
 _NUM2STR = "fio, lib/num2str.c"
@@ -96,6 +97,8 @@ UNITS: dict[str, FigureUnit] = {
     "Gbps": FigureUnit("bytes/s", Decimal(1000 * 2**17), _SOCKPERF),
     "GB/s of 2^30": FigureUnit("bytes/s", Decimal(2**30), "IO500 to 2019, io500_fixed.sh: IOR's MiB/s / 1024, as GB/s"),
     "1/min": FigureUnit("1/s", Decimal(1) / 60, "HammerDB, modules/tpcccommon-1.0.tm, testresult: NOPM and TPM"),
+    "MB/sec (1024**2)": FigureUnit("bytes/s", Decimal(2**20), f"{_VDBENCH}, createHeaders, and Flat.java"),
+    "MB/sec (1000**2)": FigureUnit("bytes/s", Decimal(10**6), f"{_VDBENCH}, setDecimal"),
     "min": FigureUnit("ns", Decimal(60 * 10**9), _SI),
     "h": FigureUnit("ns", Decimal(3600 * 10**9), _SI),
     "kB/s": FigureUnit("bytes/s", Decimal(10**3), _SI),
