@@ -52,6 +52,7 @@ CASES = {
     "study from ior": ("'ior -w -t 1m -b 1m'", 0, "# From: ior -w -t 1m -b 1m"),
     "study from io500": ("study.yaml", 2, ""),
     "study from mdtest": ("'mdtest -d /x'", 2, ""),
+    "study from vdbench": ("study.yaml", 2, ""),
     "testbed up": ("none", 2, ""),
     "testbed status": ("", 0, ""),
     "testbed shell": ("none", 2, ""),

@@ -24,7 +24,7 @@ def test_nothing_is_suggested_for_what_is_like_no_command(tmp_path: Path) -> Non
 
 
 def test_a_program_that_is_not_read_is_not_taken_for_one_that_is(tmp_path: Path) -> None:
-    for program in ("fio", "cosbench", "vdbench"):
+    for program in ("cosbench", "filebench", "dd"):
         said = run_here(tmp_path, "study", "from", program, "x")
         assert said.returncode == 2
         assert f"error: command lines of {program} cannot be converted, only those of ior" in said.stderr

@@ -41,6 +41,8 @@ app.add_typer(source, name="from")
 
 _LINE = typer.Argument(help="The whole command line in quotes, with or without its launcher.", metavar="COMMAND")
 _INI = typer.Argument(help="The configuration file.", metavar="FILE")
+_PARAMETERS = typer.Argument(help="The parameter file.", metavar="FILE")
+_VARIABLES = typer.Argument(None, help="Values of its variables: NAME=VALUE.", metavar="[NAME=VALUE]...")
 _EACH = typer.Option(None, "--tasks", min=1, help="Tasks on each host.")
 _TASKS = typer.Option(None, "--tasks", min=1, help="Tasks, instead of the command line's.")
 _OUTPUT = output_option("Write the study to a file.")
@@ -93,6 +95,38 @@ def from_io500(
         output,
         force,
     )
+
+
+@source.command("vdbench")
+def from_vdbench(
+    file: Path = _PARAMETERS,
+    variables: list[str] | None = _VARIABLES,
+    output: Path | None = _OUTPUT,
+    force: bool = FORCE,
+) -> None:
+    """Convert a parameter file of vdbench to a study: each run definition becomes one workload or several.
+
+    The study begins with a line for each parameter that has no counterpart, and the reason.
+
+    Example: `assay study from vdbench work.parm --output work.yaml`
+    """
+    from assay.rooms.foreign.work.vdbench.study import vdbench_study
+
+    values = dict(_assigned(one) for one in variables or [])
+    hint = "name a parameter file of vdbench"
+
+    def included(name: str) -> str:
+        beside = str(file.parent / name) if "/" not in name else name
+        return _text(beside, f"{file}: include={name}", hint)
+
+    _write_study(lambda: vdbench_study(_text(str(file), str(file), hint), str(file), included, values), output, force)
+
+
+def _assigned(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise AssayError(f"{text}: no value of a variable", "write NAME=VALUE, such as size=10g")
+    return name.lstrip("$"), value
 
 
 def _add(tool: Tool) -> None:

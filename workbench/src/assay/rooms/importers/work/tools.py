@@ -35,6 +35,7 @@ from assay.rooms.importers.work.fio_text import importer as fio_text
 from assay.rooms.importers.work.iperf import importer as iperf
 from assay.rooms.importers.work.iperf import importer3 as iperf3
 from assay.rooms.importers.work.results import ImportOptions, ToolOutput
+from assay.rooms.importers.work.vdbench import reader as vdbench
 from assay.rooms.importers.work.warp import importer as warp
 from assay.rooms.importers.work.warp import measured as warp_measured
 
@@ -63,6 +64,9 @@ IMPORTERS = (
     Importer(ior.NAME, "IOR's text, JSON or CSV", ior.recognise, ior.read),
     Importer(mdtest.NAME, "mdtest's text", mdtest.recognise, mdtest.read),
     Importer(io500.NAME, "IO500's result_summary.txt", io500.recognise, io500.read),
+    Importer(
+        "vdbench", "vdbench's console, flatfile, summary, totals or histogram.html", vdbench.recognise, vdbench.read
+    ),
     Importer(elbencho.NAME, "elbencho's text, CSV or JSON", elbencho.recognise, elbencho.read),
     Importer(warp_measured.NAME, "warp's text, JSON or log of operations", warp.recognise, warp.read),
     Importer(iperf.NAME, "iperf 2's text or CSV", iperf.recognise, iperf.read),

@@ -1,0 +1,1 @@
+"""Converts parameter files of vdbench to studies."""
