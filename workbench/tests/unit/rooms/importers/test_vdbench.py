@@ -142,7 +142,8 @@ def test_what_vdbench_does_not_say_is_asked_for_or_missing() -> None:
     assert "record_size" not in results_of("5.04.06-luns-sd1.html")[0].parameters
     assert results_of("5.04.06-luns-sd1.html")[1].target == "sd1"
     partly = text_of("5.02-flatfile.html").replace("100.0000     0.0625", " 60.0000     0.0625")
-    assert all("partly random" in one.left_out for one in read(partly).results)
+    assert all("partly random" in one.left_out for one in read(partly, ImportOptions()).results)
+    assert [one.operation for one in read(partly).results] == ["random_mix"] * 2
 
 
 def test_what_did_not_end_is_left_out() -> None:

@@ -23,7 +23,7 @@ from assay.rooms.foreign.work.vdbench.fields import (
     written,
 )
 from assay.rooms.foreign.work.vdbench.places import Places
-from assay.rooms.foreign.work.vdbench.scan import Definition, Parameter, ParameterFile
+from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile, VdbenchParameter
 
 _WHOLE_LUN = "10GiB"
 _MAX_DEPTH = 4096
@@ -91,7 +91,9 @@ def _counted(sd: Definition) -> list[Definition]:
         text = (lun[0] if lun else "").replace("*", str(place)) if "*" in "".join(lun) else f"{''.join(lun)}{place}"
         others = {name: one for name, one in sd.parameters.items() if name != "count"}
         found.append(
-            Definition("sd", f"{sd.name}{place}", sd.line, others | {"lun": Parameter("lun", (text,), f"lun={text}")})
+            Definition(
+                "sd", f"{sd.name}{place}", sd.line, others | {"lun": VdbenchParameter("lun", (text,), f"lun={text}")}
+            )
         )
     return found
 

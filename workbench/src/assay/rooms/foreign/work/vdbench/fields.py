@@ -8,7 +8,7 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.units import format_size
 from assay.rooms.foreign.work.notes import Notes
-from assay.rooms.foreign.work.vdbench.scan import Definition, Parameter, ParameterFile
+from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile, VdbenchParameter
 
 _NUMBER = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)([kmgth%]?)", re.I)
 _NAMES = re.compile(r"(.{0,80}?)([0-9]{1,9})-\1([0-9]{1,9})")
@@ -29,7 +29,7 @@ FLAGS = {
 Field = dict[str, Any]
 
 
-def number(text: str, parameter: Parameter) -> float:
+def number(text: str, parameter: VdbenchParameter) -> float:
     """Return a number with one of vdbench's suffixes: k, m, g and t are powers of 1024, h is 3600.
 
     Raises:
@@ -42,7 +42,7 @@ def number(text: str, parameter: Parameter) -> float:
     return int(value) if value == int(value) else value
 
 
-def numbers(parameter: Parameter | None) -> list[float]:
+def numbers(parameter: VdbenchParameter | None) -> list[float]:
     """Return the numbers of a parameter, with ranges such as `1-64,d` (doubled) or `10-100,10` as lists.
 
     Raises:
@@ -66,7 +66,7 @@ def numbers(parameter: Parameter | None) -> list[float]:
     return found
 
 
-def _range(low: float, high: float, step: str, parameter: Parameter) -> list[float]:
+def _range(low: float, high: float, step: str, parameter: VdbenchParameter) -> list[float]:
     by = 0.0 if step == "d" else number(step, parameter)
     found: list[float] = []
     value = low
@@ -105,7 +105,7 @@ def named(names: Sequence[str], among: Sequence[Definition], what: Definition) -
     return list(found.values())
 
 
-def first_of(definitions: Sequence[Definition], *names: str) -> Parameter | None:
+def first_of(definitions: Sequence[Definition], *names: str) -> VdbenchParameter | None:
     """Return a parameter of the first definition that has it under one of its names."""
     for definition in definitions:
         for name in names:
@@ -220,7 +220,7 @@ def _share(ratio: float) -> int:
     return round(100 * (1 - 1 / ratio)) if ratio > 1 else 0
 
 
-def largest_part(parameter: Parameter, notes: Notes) -> float:
+def largest_part(parameter: VdbenchParameter, notes: Notes) -> float:
     """Return the size that most transfers have; vdbench may mix several, an operation of Assay has one.
 
     Args:

@@ -23,7 +23,7 @@ from assay.rooms.foreign.work.vdbench.fields import (
     written,
 )
 from assay.rooms.foreign.work.vdbench.places import Places
-from assay.rooms.foreign.work.vdbench.scan import Definition, Parameter, ParameterFile
+from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile, VdbenchParameter
 
 _METADATA = {
     "mkdir": "mkdir",
@@ -191,7 +191,7 @@ def _counted(fsd: Definition) -> list[Definition]:
     others = {name: one for name, one in fsd.parameters.items() if name != "count"}
     return [
         Definition(
-            "fsd", f"{fsd.name}{at}", fsd.line, {**others, "anchor": Parameter("anchor", (f"{anchor}{at}",), "")}
+            "fsd", f"{fsd.name}{at}", fsd.line, {**others, "anchor": VdbenchParameter("anchor", (f"{anchor}{at}",), "")}
         )
         for at in range(int(values[0]), int(values[0] + values[1]))
     ]

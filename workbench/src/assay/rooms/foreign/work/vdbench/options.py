@@ -14,7 +14,7 @@ KINDS = {"sd": "sd", "wd": "wd", "rd": "rd", "fsd": "fsd", "fwd": "fwd", "hd": "
 Fate = Literal["mapped", "left out", "no effect"]
 
 
-class Option(NamedTuple):
+class VdbenchOption(NamedTuple):
     """What becomes of a parameter.
 
     Attributes:
@@ -26,16 +26,16 @@ class Option(NamedTuple):
     why: str
 
 
-def _mapped(why: str) -> Option:
-    return Option("mapped", why)
+def _mapped(why: str) -> VdbenchOption:
+    return VdbenchOption("mapped", why)
 
 
-def _left(why: str) -> Option:
-    return Option("left out", why)
+def _left(why: str) -> VdbenchOption:
+    return VdbenchOption("left out", why)
 
 
-def _idle(why: str) -> Option:
-    return Option("no effect", why)
+def _idle(why: str) -> VdbenchOption:
+    return VdbenchOption("no effect", why)
 
 
 _REPORT = _idle("the run keeps everything: report, assay export")
@@ -51,7 +51,7 @@ _SHARE = _left("workloads are measured one after another, each alone: shares of 
 _PART = _left("the whole of file_size is used")
 _STREAMS = _left("one stream of offsets for each lane: raise lanes for more")
 
-OPTIONS: dict[str, dict[str, Option]] = {
+OPTIONS: dict[str, dict[str, VdbenchOption]] = {
     GENERAL: {
         "compression": _mapped("compressible"),
         "compratio": _mapped("compressible"),

@@ -22,7 +22,7 @@ _MAX_DEPTH = 8
 _MAX_LINES = 20_000
 
 
-class Parameter(NamedTuple):
+class VdbenchParameter(NamedTuple):
     """One parameter.
 
     Attributes:
@@ -50,7 +50,7 @@ class Definition:
     kind: str
     name: str
     line: int
-    parameters: dict[str, Parameter] = field(default_factory=dict)
+    parameters: dict[str, VdbenchParameter] = field(default_factory=dict)
 
     def values(self, name: str) -> tuple[str, ...]:
         """Return what a parameter was set to; empty if it was not."""
@@ -125,7 +125,7 @@ def _hint(kind: str) -> str:
     )
 
 
-def _parameter(token: str, path: str, number: int) -> Parameter:
+def _parameter(token: str, path: str, number: int) -> VdbenchParameter:
     name, equals, rest = token.partition("=")
     text = escape_line(token, 100)
     if not equals:
@@ -134,7 +134,7 @@ def _parameter(token: str, path: str, number: int) -> Parameter:
     if rest.startswith("(") and rest.endswith(")"):
         rest = rest[1:-1]
     values = tuple(word.strip() for word in re.split(r",(?![^(]*\))", rest)) if rest else ()
-    return Parameter(name.strip().lower(), values, text)
+    return VdbenchParameter(name.strip().lower(), values, text)
 
 
 def _tokens(

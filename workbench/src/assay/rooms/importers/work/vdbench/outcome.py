@@ -110,7 +110,10 @@ def _order(run: VdbenchRun, order: Order | None) -> tuple[Order | None, str]:
         return "sequential", ""
     if asked == 100:
         return "random", ""
-    return None, f"seekpct={run.options['seekpct']}: offsets are partly random and partly sequential"
+    if order:
+        return order, ""
+    partly = f"seekpct={run.options['seekpct']}: offsets are partly random and partly sequential"
+    return None, f"{partly}: add --order random to count them as random"
 
 
 def _named(kind: str, order: Order | None) -> str:
