@@ -165,7 +165,8 @@ EXPECTED: dict[str, dict[str, dict[str, Any]]] = {
     },
     "names": {
         "mk": {**TREE, "targets": ["fsd1"], "operations": ["write"], "total_files": 51200, "depth": 3, "width": 8,
-               "lanes": 8, "file_sizes": {"4KiB": 60, "16KiB": 30, "1MiB": 10}, "record_size": "4KiB", "cache": "keep"},
+               "lanes": 8, "file_sizes": {"4KiB": 60, "16KiB": 30, "1MiB": 10}, "record_size": "128KiB",
+               "cache": "keep"},
         "meta": {**TREE, "targets": ["fsd1all"], "operations": ["mkdir", "create", "stat", "unlink", "rmdir"],
                  "total_files": 60, "depth": 2, "width": 3, "inner": True, "lanes": 4},
         "look": {**TREE, "targets": ["fsd1all"], "operations": ["stat"], "total_files": 60, "depth": 2, "width": 3,
@@ -321,6 +322,27 @@ def test_ranges_of_names_counts_and_quotes() -> None:
     assert study["workloads"]["r"]["total_files"] == 6
     sds = "".join(f"sd=sd{place},lun=/x{place}/y,size=1g\n" for place in range(1, 6))
     assert workloads(f"{sds}wd=w,sd=(sd2-sd4)\nrd=r,wd=w")["r"]["lanes"] == 3
+
+
+def test_a_share_of_reads_leaves_only_reads_and_writes() -> None:
+    text = "fsd=f,anchor=/x\nfwd=w,fsd=f,rdpct=100,operation=getattr,fileio=random\nrd=r,fwd=w,elapsed=5"
+    assert workloads(text)["r"]["operations"] == ["random_read"]
+    assert "# * operation=getattr, rdpct=100: with a share of reads" in convert(text)
+
+
+def test_files_are_made_as_a_format_makes_them() -> None:
+    head = "fsd=f,anchor=/x,size=1m\n"
+    tail = "fwd=w,fsd=f,threads=2,xfersize=4k\nrd=r,fwd=*,format=only"
+    own = workloads(f"{head}fwd=format,threads=32,xfersize=1m\n{tail}")["r"]
+    assert (own["lanes"], own["record_size"], own["operations"]) == (32, "1MiB", ["write"])
+    default = workloads(f"{head}{tail}")["r"]
+    assert (default["lanes"], default["record_size"]) == (8, "128KiB")
+
+
+def test_variables_are_not_taken_for_hosts() -> None:
+    text = "fsd=f_$host,anchor=$anchor1\nfwd=w$host_1,fsd=f_$host,host=$host1\nrd=r,fwd=w*,elapsed=5"
+    study = yaml.safe_load(vdbench_study(text, "x", included, {"anchor1": "/mnt/q", "host1": "a"}))
+    assert study["targets"] == {"f": {"kind": "file", "path": "/mnt/q/assay-vdbench"}}
 
 
 def test_passwords_and_terminals_are_safe() -> None:

@@ -38,6 +38,9 @@ _ORDER = ("mkdir", "create", "stat", "open", "unlink", "rmdir")
 _NONE_LIKE = ("setattr", "access", "close", "copy", "move")
 _ONLY = ("only", "clean")
 _MAX_LANES = 1024
+_SHARES = ("forrdpct", "rdpct", "readpct")
+_FORMAT = "format"
+"""Name of the workload definition that says how files are made (FwdEntry.java, `format_fwd`)."""
 
 
 def file_workloads(file: ParameterFile, places: Places, notes: Notes) -> dict[str, Field]:
@@ -48,9 +51,8 @@ def file_workloads(file: ParameterFile, places: Places, notes: Notes) -> dict[st
     """
     found: dict[str, Field] = {}
     for rd in file.of("rd"):
-        fwds = (
-            named(rd.values("fwd"), file.of("fwd"), rd) if file.of("fwd") else [Definition("fwd", "default", rd.line)]
-        )
+        own = [fwd for fwd in file.of("fwd") if fwd.name != _FORMAT]
+        fwds = named(rd.values("fwd"), own, rd) if own else [Definition("fwd", "default", rd.line)]
         groups = _alike(fwds)
         if len(groups) > 1:
             notes.add(
@@ -98,7 +100,7 @@ def _workloads(
     data = {**common, **tree, **contents, "record_size": _record_size(rd, fwd, notes), **flags}
     formats = tuple(word.lower() for word in rd.values("format"))
     if any(word in formats for word in _ONLY):
-        made = contents_fields(file, rd, None, False)
+        made = contents_fields(file, rd, None, False) | _format_fields(file)
         return [("", {"operations": ["write"], **data, **made})]
     found: list[tuple[str, Field]] = []
     for suffix, fields in _data_operations(rd, fwd, _has_format(file), notes):
@@ -124,6 +126,9 @@ def _operations(rd: Definition, fwd: Definition) -> list[str]:
     """Return the operations that are asked for; those of the run definition win, and reads are the default."""
     parameter = first_of([rd, fwd], "foroperations", "operations", "operation")
     found = [word.lower() for word in parameter.values if word] if parameter else ["read"]
+    if first_of([rd, fwd], *_SHARES):
+        # FwgRun.java: with rdpct= whatever else is asked for becomes reads and writes.
+        return [one for one in found if one in ("read", "write")]
     known = {"read", "write", *_METADATA, *_NONE_LIKE}
     unknown = next((one for one in found if one not in known), None)
     if unknown is not None and parameter is not None:
@@ -131,6 +136,14 @@ def _operations(rd: Definition, fwd: Definition) -> list[str]:
             f"{parameter.text}: {unknown[:40]!r} is no operation", f"write one of {', '.join(sorted(known))}"
         )
     return found
+
+
+def _format_fields(file: ParameterFile) -> Field:
+    """Return how vdbench writes files before a run: 8 threads, 128 KiB each time, or what `fwd=format` says."""
+    own = [fwd for fwd in file.of("fwd") if fwd.name == _FORMAT]
+    lanes = numbers(first_of(own, "threads")) or [8]
+    size = numbers(first_of([*own, file.general], "xfersizes", "formatxfersize")) or [131072]
+    return {"lanes": int(lanes[0]), "record_size": format_size(int(size[0]))}
 
 
 def _has_format(file: ParameterFile) -> bool:
@@ -146,7 +159,10 @@ def _data_operations(rd: Definition, fwd: Definition, has_format: bool, notes: N
         notes.add(fwd.parameters["fileio"].text, "a file belongs to one lane, which alone opens it")
     is_new = not has_format or any("delete".startswith(word) for word in io[1:])
     write = "write" if is_new else "rewrite"
-    share = first_of([rd, fwd], "forrdpct", "rdpct", "readpct")
+    share = first_of([rd, fwd], *_SHARES)
+    other = fwd.parameters.get("operation")
+    if share and other and other.values and other.values[0].lower() not in ("read", "write"):
+        notes.add(f"{other.text}, {share.text}", "with a share of reads vdbench only reads and writes")
     if share:
         return share_fields(numbers(share), order, write)
     shares = [{"read": 100.0, "write": 0.0}[one] for one in _operations(rd, fwd) if one in ("read", "write")]

@@ -70,7 +70,7 @@ OPTIONS: dict[str, dict[str, VdbenchOption]] = {
         "heartbeat_error": _idle("engines that are lost are noticed"),
         "debug": _idle("a matter of vdbench's own"),
         "unix2windows": _left("paths are those of this system"),
-        "formatxfersize": _left("data is prepared outside the timing, with records of 1 MiB"),
+        "formatxfersize": _mapped("record_size of format=only; other data is prepared outside the timing"),
         "create_anchors": _idle("the folder is made; the one above it must exist"),
         "formatsds": _idle("data that is read is prepared first, outside the timing"),
         "report": _REPORT,

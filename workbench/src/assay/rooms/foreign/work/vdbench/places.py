@@ -37,9 +37,10 @@ class Places:
         devices = [path.startswith("/dev/") and not path.startswith("/dev/shm/") for path in paths]
         if all(devices):
             names = [self._add(sd.name, {"kind": "device", "path": path}) for sd, path in zip(sds, paths, strict=True)]
+            names = list(dict.fromkeys(names))
             if len(names) > 1:
                 self._notes.add(f"{len(names)} devices at once", "each is a target of its own, measured by itself")
-            return list(dict.fromkeys(names)), True
+            return names, True
         if any(devices):
             raise AssayError(f"{sds[0].kind}={sds[0].name} and others: devices and files in one workload",
                              "write a study for the files, and one for the devices")  # fmt: skip

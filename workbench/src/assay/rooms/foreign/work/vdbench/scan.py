@@ -14,7 +14,7 @@ from assay.model.base import AssayError, LineError
 from assay.model.escape import escape_line
 from assay.rooms.foreign.work.vdbench.options import GENERAL, KINDS, option_of
 
-_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9]*)\}?")
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 _HOST = re.compile(r"\$\{host\}|\$host|#host")
 _TOKEN = re.compile(r"[^,()=]*=?(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^,()])*")
 _MAX_DEPTH = 8
@@ -142,10 +142,13 @@ def _tokens(
 ) -> Iterator[tuple[int, str]]:
     """Yield each parameter with the number of its line."""
     for number, line in _joined(_lines(text, path, read, 0)):
+        line = _VARIABLE.sub(partial(_known_value, variables=variables), line)
         if _HOST.search(line):
             found.has_host_variable = True
             line = _HOST.sub("", line)
-        line = _VARIABLE.sub(partial(_value, variables=variables, path=path, number=number), line)
+        if match := _VARIABLE.search(line):
+            message = f"${match[1]} is a variable, whose value is given to vdbench on its command line"
+            raise LineError(path, number, message, f"add {match[1]}=VALUE behind the file")
         if line.count("(") != line.count(")"):
             raise LineError(path, number, "parentheses that do not match", "close each that is opened")
         for match in _TOKEN.finditer(line):
@@ -153,11 +156,8 @@ def _tokens(
                 yield number, match[0].strip()
 
 
-def _value(match: re.Match[str], variables: dict[str, str], path: str, number: int) -> str:
-    if match[1] in variables:
-        return variables[match[1]]
-    message = f"${match[1]} is a variable, whose value is given to vdbench on its command line"
-    raise LineError(path, number, message, f"add {match[1]}=VALUE behind the file")
+def _known_value(match: re.Match[str], variables: dict[str, str]) -> str:
+    return variables.get(match[1], match[0])
 
 
 def _lines(text: str, path: str, read: Callable[[str], str], depth: int) -> Iterator[tuple[int, str]]:

@@ -17,6 +17,8 @@ from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile, sca
 
 _HINT = "name a parameter file with sd=, wd= and rd=, or fsd=, fwd= and rd="
 _MAX_INTERVAL = 3600
+_MAX_SHOWN = 6
+"""Parameters that are named with one reason."""
 
 
 def vdbench_study(text: str, path: str, read: Callable[[str], str], variables: dict[str, str]) -> str:
@@ -74,12 +76,16 @@ def _output(file: ParameterFile, notes: Notes) -> dict[str, Any]:
 
 
 def _note_options(file: ParameterFile, notes: Notes) -> None:
-    """Note each parameter that is left out, and why."""
+    """Note each parameter that is left out, and why; those with the same reason in one line."""
+    reasons: dict[str, dict[str, None]] = {}
     for definition in (file.general, *file.definitions):
         for name, parameter in definition.parameters.items():
             option = OPTIONS[definition.kind][name]
             if option.fate == "left out" and not _is_default(definition, name):
-                notes.add(parameter.text, option.why)
+                reasons.setdefault(option.why, {})[parameter.text] = None
+    for why, texts in reasons.items():
+        others = f" and {len(texts) - _MAX_SHOWN} others" if len(texts) > _MAX_SHOWN else ""
+        notes.add(f"{', '.join(list(texts)[:_MAX_SHOWN])}{others}", why)
 
 
 def _is_default(definition: Definition, name: str) -> bool:
