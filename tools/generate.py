@@ -156,6 +156,42 @@ def audit_reference() -> str:
     return "\n".join([*lines, ""])
 
 
+FIO_TITLES = {
+    "mapped": ("Options with a counterpart", "field"),
+    "noted": ("Options that are left out, with a line in the head of the study", "why"),
+    "refused": ("Options that are refused, as the work would be another without them", "why"),
+    "free": ("Options that are no part of the work", "why"),
+}
+FIO_PLACES = {
+    "": "none", "path": "`file` or `device`", "names": "`file`", "export": "`nfs`", "objects": "`s3`",
+    "nothing": "`null`",
+}  # fmt: skip
+
+
+def fio_reference() -> str:
+    """All options and engines of fio, and what `assay study from fio` makes of them, in one page."""
+    from assay.rooms.foreign.work.fio.engines import ENGINES
+    from assay.rooms.foreign.work.fio.options import ALIASES, OPTIONS
+
+    lines = [
+        "# Options of fio",
+        "",
+        "Generated from their definitions by `make generate`: the options of jobs and of the engines in fio 3.42.",
+        "[From fio](../guides/fio.md) says how they go together.",
+    ]
+    for treatment, (title, column) in FIO_TITLES.items():
+        lines += ["", f"## {title}", "", f"| option | {column} |", "|---|---|"]
+        for option in sorted(option for option in OPTIONS.values() if option.treatment == treatment):
+            names = [option.name, *(alias for alias, name in ALIASES.items() if name == option.name)]
+            lines.append(f"| {', '.join(f'`{name}`' for name in names)} | {option.text} |")
+    lines += ["", "## Engines", "", "| engine | target | method or operation | what differs, or why there is none |"]
+    lines.append("|---|---|---|---|")
+    for name, engine in ENGINES.items():
+        how = engine.method or engine.operation
+        lines.append(f"| `{name}` | {FIO_PLACES[engine.place]} | {f'`{how}`' if how else ''} | {engine.text} |")
+    return "\n".join([*lines, ""])
+
+
 def _defaults(name, item) -> str:
     """What a parameter is if it is left out, whatever the operations work on."""
     from assay.model.study.parameters import DEFAULTS
@@ -201,6 +237,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "docs/reference/parameters.md", parameter_reference()
     yield "docs/reference/verdicts.md", verdict_reference()
     yield "docs/reference/audit.md", audit_reference()
+    yield "docs/reference/fio-options.md", fio_reference()
 
 
 def main() -> int:

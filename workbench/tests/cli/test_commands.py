@@ -53,6 +53,8 @@ CASES = {
     "study from io500": ("study.yaml", 2, ""),
     "study from mdtest": ("'mdtest -d /x'", 2, ""),
     "study from vdbench": ("study.yaml", 2, ""),
+    "study from fio": ("'fio --name=a --size=1m'", 0, "# From: fio --name=a --size=1m"),
+    "study from iozone": ("'iozone -i 0'", 0, "# From: iozone -i 0"),
     "testbed up": ("none", 2, ""),
     "testbed status": ("", 0, ""),
     "testbed shell": ("none", 2, ""),

@@ -42,6 +42,8 @@ EDITED = (
     "study from warp 'warp get --host=h' -o",
     "study from mdtest 'mdtest -n 10 -d /x' -o",
     "study from io500 config.ini -o",
+    "study from fio 'fio --name=a --size=1m' -o",
+    "study from iozone 'iozone -i 0' -o",
 )
 REPLACED = (*PAGES, *EXPORTS, f"{GATE} --junit")
 """Commands whose files are known by what is in them; the name of the file follows."""

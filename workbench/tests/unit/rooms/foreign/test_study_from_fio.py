@@ -84,7 +84,7 @@ def test_every_engine_of_fio_becomes_a_target_or_is_refused() -> None:
             f"fio --name=j --ioengine={name} --rw=read --bs=4k --size=64k --nfs_url=nfs://s/x --http_mode=s3"
             " --filename=/b/k"
         )
-        if engine.kind:
+        if engine.place:
             assert yaml.safe_load(fio_study(line, str))["workloads"]["j"]["operations"]
         else:
             with pytest.raises(AssayError, match=f"ioengine={name}: there is no counterpart: "):

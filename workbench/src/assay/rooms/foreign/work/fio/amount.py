@@ -2,16 +2,17 @@
 
 from typing import NamedTuple
 
+from assay.launch.devices import device_bytes
 from assay.model.units import format_size
-from assay.rooms.foreign.work.fio.jobs import Job
-from assay.rooms.foreign.work.fio.place import Place, device_size
+from assay.rooms.foreign.work.fio.jobs import FioJob
+from assay.rooms.foreign.work.fio.place import Place
 from assay.rooms.foreign.work.fio.values import percent_of, size_of
 from assay.rooms.foreign.work.notes import Notes
 
 _MAX_PHASES = 30
 
 
-class Amount(NamedTuple):
+class FioAmount(NamedTuple):
     """How much a job does.
 
     Attributes:
@@ -32,7 +33,7 @@ class Amount(NamedTuple):
         return self.file_size * self.files
 
 
-def amount_of(job: Job, place: Place, record: int, is_random: bool, notes: Notes) -> Amount:
+def amount_of(job: FioJob, place: Place, record: int, is_random: bool, notes: Notes) -> FioAmount:
     """Return how much a job does.
 
     Raises:
@@ -64,7 +65,7 @@ def amount_of(job: Job, place: Place, record: int, is_random: bool, notes: Notes
     return found._replace(passes=passes)
 
 
-def _files(job: Job, place: Place, notes: Notes) -> Amount:
+def _files(job: FioJob, place: Place, notes: Notes) -> FioAmount:
     files = place.files or job.number("nrfiles", 1, 1)
     sizes = job.text("filesize").replace("-", ":").split(":")
     if len(sizes) == 2 and sizes[0] != sizes[1]:
@@ -72,30 +73,30 @@ def _files(job: Job, place: Place, notes: Notes) -> Amount:
     size, percent = size_of(job.text("size"), job.kb_base), percent_of(job.text("size"))
     each = size_of(sizes[0], job.kb_base) if sizes[0] else None
     if each:
-        return Amount(each, files, 1)
+        return FioAmount(each, files, 1)
     if size:
-        return Amount(size // files, files, 1)
+        return FioAmount(size // files, files, 1)
     if not place.is_device:
         why = "the size of files is not known" if percent is None else "a share of files that are there is not known"
         raise job.error("size", why, "write one, such as size=10g")
-    whole = device_size(place.folders[0])
-    if whole is None:
+    whole = device_bytes(place.folders[0])
+    if not whole:
         why = f"the size of {place.folders[0]} is not known on this machine"
         raise job.error("size", why, "write one, such as size=100g")
     notes.add(f"size of {place.folders[0]}", f"{format_size(whole)} on this machine")
-    return Amount(whole * (percent or 100) // 100, 1, 1)
+    return FioAmount(whole * (percent or 100) // 100, 1, 1)
 
 
-def _range(job: Job, texts: list[str], files: int) -> Amount:
+def _range(job: FioJob, texts: list[str], files: int) -> FioAmount:
     low, high = (size_of(text, job.kb_base) for text in texts)
     if not low or not high or high < low:
         raise job.error("filesize", "this is not a range of sizes", "write filesize=4k-1m")
     if files < 2:
         raise job.error("filesize", "one file of a random size", "write one size, or nrfiles")
-    return Amount(low, files, 1, f"uniform {format_size(low)}..{format_size(high)}")
+    return FioAmount(low, files, 1, f"uniform {format_size(low)}..{format_size(high)}")
 
 
-def _bytes(job: Job, found: Amount, record: int) -> int:
+def _bytes(job: FioJob, found: FioAmount, record: int) -> int:
     """Return the bytes that one loop of a job moves."""
     share = percent_of(job.text("io_size"))
     asked = found.total * share // 100 if share else job.size("io_size")

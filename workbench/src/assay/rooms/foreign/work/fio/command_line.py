@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.rooms.foreign.work.fio.jobs import Job, Jobs, Reader, close_names, is_file, set_option
+from assay.rooms.foreign.work.fio.jobs import FioJob, FioJobs, Reader, close_names, is_file, set_option
 from assay.rooms.foreign.work.fio.options import ALIASES, FLAGS, OPTIONS, canonical, word_set
 from assay.rooms.foreign.work.line import join_lines, split_line
 
@@ -38,7 +38,7 @@ _VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
 @dataclass
-class Command:
+class FioCommand:
     """What a command line or job file asks for.
 
     Attributes:
@@ -48,13 +48,13 @@ class Command:
         numa_node: Node of a numactl before fio; None without one.
     """
 
-    jobs: list[Job]
+    jobs: list[FioJob]
     hosts: list[str] = field(default_factory=list)
     cpus: str = ""
     numa_node: int | None = None
 
 
-def read_command(text: str, read: Reader) -> Command:
+def read_command(text: str, read: Reader) -> FioCommand:
     """Return what a text asks for: the path of a job file, or a command line.
 
     Args:
@@ -66,15 +66,15 @@ def read_command(text: str, read: Reader) -> Command:
     """
     path = text.strip()
     if _is_path(path):
-        jobs = Jobs(os.environ, read)
+        jobs = FioJobs(os.environ, read)
         jobs.add_file(path)
-        return _with_jobs(Command(jobs.jobs), path)
+        return _with_jobs(FioCommand(jobs.jobs), path)
     parts = split_line(join_lines(text), NAMES)
     variables = dict(os.environ)
     variables.update((match[1], match[2]) for word in parts.before if (match := _VARIABLE.fullmatch(word)))
-    reader = _Words(list(parts.words), Jobs(variables, read))
+    reader = _Words(list(parts.words), FioJobs(variables, read))
     reader.read_all()
-    command = _with_jobs(Command(reader.jobs.jobs, reader.hosts), "fio")
+    command = _with_jobs(FioCommand(reader.jobs.jobs, reader.hosts), "fio")
     _read_before(parts.before, command)
     return command
 
@@ -85,14 +85,14 @@ def _is_path(text: str) -> bool:
     return len(text.split()) == 1 and not text.startswith("-") and Path(text).name != "fio" and "\n" not in text
 
 
-def _with_jobs(command: Command, what: str) -> Command:
+def _with_jobs(command: FioCommand, what: str) -> FioCommand:
     if not command.jobs:
         hint = "name one: fio --name=NAME --rw=randread ..., or [NAME] in a file"
         raise AssayError(f"{what}: there is no job", hint)
     return command
 
 
-def _read_before(words: Sequence[str], command: Command) -> None:
+def _read_before(words: Sequence[str], command: FioCommand) -> None:
     """Read the commands before fio that decide where it runs."""
     names = [Path(word).name for word in words]
     if "taskset" in names:
@@ -107,7 +107,7 @@ def _read_before(words: Sequence[str], command: Command) -> None:
 class _Words:
     """Reads the words after fio."""
 
-    def __init__(self, words: list[str], jobs: Jobs) -> None:
+    def __init__(self, words: list[str], jobs: FioJobs) -> None:
         self.words, self.jobs = words, jobs
         self.values = jobs.globals
         self.files: list[str] = []

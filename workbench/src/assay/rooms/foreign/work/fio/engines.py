@@ -6,36 +6,37 @@ Source: fio 3.42, engines/*.c and HOWTO, "I/O engine".
 from typing import NamedTuple
 
 
-class Engine(NamedTuple):
+class FioEngine(NamedTuple):
     """An engine of fio.
 
     Attributes:
-        kind: Kind of target: `place` is a file or device, by the path; empty if there is none.
+        place: What it works on: `path`, a file or device; `names`, `export`, `objects`, or `nothing`, memory alone;
+            empty if there is no counterpart.
         method: The `method` of the workload; empty if it is left out.
         is_async: It may have several operations in flight.
         operation: The operation that it does whatever `rw` says; empty if `rw` decides.
         text: What differs, or why there is no counterpart; may be empty.
     """
 
-    kind: str
+    place: str
     method: str = ""
     is_async: bool = False
     operation: str = ""
     text: str = ""
 
 
-_SYNC = Engine("place", "sync")
-_AIO = Engine("place", is_async=True, text="the engine's best method, io_uring where the kernel has it")
+_SYNC = FioEngine("path", "sync")
+_AIO = FioEngine("path", is_async=True, text="the engine's best method, io_uring where the kernel has it")
 
 
-def _none(text: str) -> Engine:
-    return Engine("", text=text)
+def _none(text: str) -> FioEngine:
+    return FioEngine("", text=text)
 
 
 _FABRIC = "assay preflight measures links"
 _NO_GPU = _none("data does not go to the memory of GPUs")
 _MOUNTED = "a mount of it is a target of kind file: take ioengine=libaio with a directory on a mount"
-ENGINES: dict[str, Engine] = {
+ENGINES: dict[str, FioEngine] = {
     "sync": _SYNC,
     "psync": _SYNC,
     "vsync": _SYNC._replace(text="adjacent operations are not joined"),
@@ -44,17 +45,17 @@ ENGINES: dict[str, Engine] = {
     "libaio": _AIO,
     "solarisaio": _AIO,
     "windowsaio": _AIO,
-    "io_uring": Engine("place", "io_uring", is_async=True),
-    "posixaio": Engine("place", "threads", is_async=True),
-    "mmap": Engine("place", "mmap"),
-    "null": Engine("null", is_async=True, text="the engine itself is measured, without storage"),
-    "nfs": Engine("nfs", is_async=True),
-    "http": Engine("s3", text="each block is an object"),
-    "filecreate": Engine("file", operation="create"),
-    "filestat": Engine("file", operation="stat"),
-    "filedelete": Engine("file", operation="unlink"),
-    "dircreate": Engine("file", operation="mkdir"),
-    "dirdelete": Engine("file", operation="rmdir"),
+    "io_uring": FioEngine("path", "io_uring", is_async=True),
+    "posixaio": FioEngine("path", "threads", is_async=True),
+    "mmap": FioEngine("path", "mmap"),
+    "null": FioEngine("nothing", is_async=True, text="the engine itself is measured, without storage"),
+    "nfs": FioEngine("export", is_async=True),
+    "http": FioEngine("objects", text="each block is an object"),
+    "filecreate": FioEngine("names", operation="create"),
+    "filestat": FioEngine("names", operation="stat"),
+    "filedelete": FioEngine("names", operation="unlink"),
+    "dircreate": FioEngine("names", operation="mkdir"),
+    "dirdelete": FioEngine("names", operation="rmdir"),
     "dirstat": _none("stat of directories is not measured; filestat has a counterpart"),
     "splice": _none("data is not moved by splice: take ioengine=psync"),
     "sg": _none("reads and writes are the kernel's, not SCSI commands: take ioengine=libaio with the block device"),

@@ -26,25 +26,25 @@ class Value(NamedTuple):
     """The value of an option.
 
     Attributes:
-        text: The value; empty for an option without one.
+        value: The value; empty for an option without one.
         where: Where it was written: file and line, or the command line.
         written: The option as it is shown in messages and notes.
     """
 
-    text: str
+    value: str
     where: str
     written: str
 
 
 @dataclass
-class Job:
+class FioJob:
     """A job: a section of a file, or a `--name` of the command line.
 
     Attributes:
         name: Its name.
         where: Where it begins.
         values: Option -> value.
-        is_last: It begins a file after the first, and so waits for the jobs before it.
+        values: Option -> value.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Job:
     def text(self, name: str, default: str = "") -> str:
         """Return the value of an option, `default` if it is not set; neutral ones are as they are written."""
         value = self.values.get(name)
-        return default if value is None else value.text
+        return default if value is None else value.value
 
     def has(self, name: str) -> bool:
         """Return whether a flag or boolean is set, and not to 0."""
         value = self.values.get(name)
-        return value is not None and value.text.strip() not in ("0", "none")
+        return value is not None and value.value.strip() not in ("0", "none")
 
     def number(self, name: str, default: int, least: int = 0) -> int:
         """Return the value of an option as a whole number.
@@ -96,21 +96,21 @@ class Job:
 
 
 @dataclass
-class Jobs:
+class FioJobs:
     """All jobs of a command line or file, in order, and options that are set before any job is."""
 
     variables: Mapping[str, str]
     read: Reader
     sections: tuple[str, ...] = ()
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[FioJob] = field(default_factory=list)
     globals: dict[str, Value] = field(default_factory=dict)
     includes: int = 0
 
-    def add(self, name: str, where: str) -> Job:
+    def add(self, name: str, where: str) -> FioJob:
         """Add a job with the options that are global by now."""
         if len(self.jobs) >= _MAX_JOBS:
             raise AssayError(f"{where}: more than {_MAX_JOBS} jobs", "convert a part of them")
-        job = Job(name, where, dict(self.globals))
+        job = FioJob(name, where, dict(self.globals))
         self.jobs.append(job)
         return job
 
@@ -130,7 +130,7 @@ class Jobs:
 class _FileReader:
     """Reads the lines of a job file and of the files that it includes."""
 
-    def __init__(self, jobs: Jobs, path: str) -> None:
+    def __init__(self, jobs: FioJobs, path: str) -> None:
         self.jobs, self.path = jobs, path
         self.values: dict[str, Value] | None = None
         self.is_skipped = False
@@ -239,7 +239,7 @@ def is_file(path: str) -> bool:
         return False
 
 
-def whole_text(job: Job, name: str, default: int) -> int:
+def whole_text(job: FioJob, name: str, default: int) -> int:
     """Return the first of a comma-separated list of numbers."""
     number = whole_of(job.text(name, str(default)).split(",")[0])
     if number is None:

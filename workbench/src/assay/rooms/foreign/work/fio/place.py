@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.rooms.foreign.work.fio.engines import Engine
-from assay.rooms.foreign.work.fio.jobs import Job
+from assay.rooms.foreign.work.fio.engines import FioEngine
+from assay.rooms.foreign.work.fio.jobs import FioJob
 from assay.rooms.foreign.work.line import directory_path
 
 _FOLDER = "assay-fio"
@@ -25,6 +25,8 @@ class Place(NamedTuple):
         is_shared: All its processes work on the same file.
         names: The files that it names.
         fields: Further fields of the target.
+        is_device: It is a block device.
+        is_folder: It is a directory, or several.
     """
 
     kind: str
@@ -33,24 +35,21 @@ class Place(NamedTuple):
     is_shared: bool = False
     names: tuple[str, ...] = ()
     fields: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def is_device(self) -> bool:
-        """Whether it is a block device."""
-        return self.kind == "device"
+    is_device: bool = False
+    is_folder: bool = False
 
 
-def place_of(job: Job, engine: Engine) -> Place:
+def place_of(job: FioJob, engine: FioEngine) -> Place:
     """Return where a job works.
 
     Raises:
         AssayError: There is no such target.
     """
-    if engine.kind == "null":
+    if engine.place == "nothing":
         return Place("null")
-    if engine.kind == "nfs":
+    if engine.place == "export":
         return _nfs(job)
-    if engine.kind == "s3":
+    if engine.place == "objects":
         return _s3(job)
     written = job.text("filename") or (job.name if job.name.startswith("/dev/") else "")
     names = tuple(part.replace("\\:", ":") for part in re.split(r"(?<!\\):", written) if part.strip())
@@ -60,11 +59,11 @@ def place_of(job: Job, engine: Engine) -> Place:
     if devices:
         if len(names) > 1:
             raise job.error("filename", "a target is one device", "write a job for each, with stonewall")
-        return Place("device", (names[0],), 1, True, names)
+        return Place("device", (names[0],), 1, True, names, is_device=True)
     return _files(job, names)
 
 
-def _files(job: Job, names: tuple[str, ...]) -> Place:
+def _files(job: FioJob, names: tuple[str, ...]) -> Place:
     bases = [part.replace("\\:", ":") for part in re.split(r"(?<!\\):", job.text("directory")) if part.strip()] or [""]
     inner = {name.rpartition("/")[0] or ("/" if name.startswith("/") else "") for name in names}
     if len(inner) > 1:
@@ -74,10 +73,10 @@ def _files(job: Job, names: tuple[str, ...]) -> Place:
     folder = next(iter(inner), "")
     folders = tuple(directory_path(str(Path(base) / folder), _FOLDER, "fio directory") for base in bases)
     is_shared = bool(names) or "$jobnum" not in job.text("filename_format", "$jobnum")
-    return Place("file", folders, len(names), is_shared, names)
+    return Place("file", folders, len(names), is_shared, names, is_folder=True)
 
 
-def _nfs(job: Job) -> Place:
+def _nfs(job: FioJob) -> Place:
     found = _NFS.fullmatch(job.text("nfs_url").strip())
     if found is None:
         raise job.error("nfs_url", "this is no URL of an export", "write nfs_url=nfs://SERVER/EXPORT")
@@ -87,7 +86,7 @@ def _nfs(job: Job) -> Place:
     return Place("nfs", (), len(names), bool(names), names, fields)
 
 
-def _s3(job: Job) -> Place:
+def _s3(job: FioJob) -> Place:
     if job.text("http_mode", "webdav") != "s3":
         raise job.error("http_mode", "there are targets for S3 only, not for WebDAV and Swift", "write http_mode=s3")
     host, secure = job.text("http_host", "localhost"), job.text("https", "off")
@@ -105,12 +104,3 @@ def _s3(job: Job) -> Place:
     if job.text("http_s3_storage_class"):
         fields.append(("storage_class", job.text("http_s3_storage_class")))
     return Place("s3", fields=tuple(fields))
-
-
-def device_size(path: str) -> int | None:
-    """Return the size in bytes of a block device of this machine; None if it is not here."""
-    try:
-        name = Path(path).resolve().name
-        return int(Path("/sys/class/block", name, "size").read_text()) * 512 or None
-    except (OSError, ValueError):
-        return None

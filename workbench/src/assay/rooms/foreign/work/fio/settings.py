@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from assay.rooms.foreign.work.fio.engines import Engine
-from assay.rooms.foreign.work.fio.jobs import Job
+from assay.rooms.foreign.work.fio.engines import FioEngine
+from assay.rooms.foreign.work.fio.jobs import FioJob
 from assay.rooms.foreign.work.fio.place import Place
 from assay.rooms.foreign.work.fio.values import whole_of
 from assay.rooms.foreign.work.notes import Notes
@@ -13,7 +13,9 @@ _WRITING = ("write", "rewrite", "random_write", "sequential_mix", "random_mix")
 _CPUS = re.compile(r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*")
 
 
-def settings_of(job: Job, place: Place, engine: Engine, operation: str, is_set: bool, notes: Notes) -> dict[str, Any]:
+def settings_of(
+    job: FioJob, place: Place, engine: FioEngine, operation: str, is_set: bool, notes: Notes
+) -> dict[str, Any]:
     """Return the fields for how a job reads and writes.
 
     Args:
@@ -28,23 +30,23 @@ def settings_of(job: Job, place: Place, engine: Engine, operation: str, is_set: 
         AssayError: It has no counterpart.
     """
     found: dict[str, Any] = {}
-    if place.kind in ("file", "device"):
+    if place.is_device or place.is_folder:
         found["cache"] = _cache(job, engine, notes)
         if is_set and found["cache"] == "evict":
             found["cache"] = _cache_of_set(operation, notes)
     found["sync"] = _sync(job, operation, engine.method == "mmap", notes)
-    if operation == "write" and place.kind == "file" and not is_set and _preallocates(job, notes):
+    if operation == "write" and place.is_folder and not is_set and _preallocates(job, notes):
         found["preallocate"] = True
     if job.has("verify"):
         found |= _verify(job, operation, notes)
     return found | _data(job, operation, notes) | _hardware(job, engine, found.get("cache", ""), notes)
 
 
-def _cache(job: Job, engine: Engine, notes: Notes) -> str:
+def _cache(job: FioJob, engine: FioEngine, notes: Notes) -> str:
     direct = False
     for name, value in job.values.items():
         if name in ("direct", "buffered"):
-            direct = (value.text.strip() != "0") == (name == "direct")
+            direct = (value.value.strip() != "0") == (name == "direct")
     if direct and engine.method == "mmap":
         notes.add("direct=1", "a mapping has no O_DIRECT")
     elif direct:
@@ -70,7 +72,7 @@ def _cache_of_set(operation: str, notes: Notes) -> str:
     return "drop"
 
 
-def _sync(job: Job, operation: str, is_mapped: bool, notes: Notes) -> str:
+def _sync(job: FioJob, operation: str, is_mapped: bool, notes: Notes) -> str:
     if operation not in _WRITING:
         return "none"
     for name, counterpart in (("fsync", "o_sync"), ("fdatasync", "o_dsync")):
@@ -98,7 +100,7 @@ def _sync(job: Job, operation: str, is_mapped: bool, notes: Notes) -> str:
     return "fsync" if ends else "none"
 
 
-def _preallocates(job: Job, notes: Notes) -> bool:
+def _preallocates(job: FioJob, notes: Notes) -> bool:
     written = job.text("fallocate", "native").strip()
     if written in ("none", "0", "truncate"):
         return False
@@ -107,7 +109,7 @@ def _preallocates(job: Job, notes: Notes) -> bool:
     return True
 
 
-def _verify(job: Job, operation: str, notes: Notes) -> dict[str, Any]:
+def _verify(job: FioJob, operation: str, notes: Notes) -> dict[str, Any]:
     written = job.text("verify")
     if written == "null" or (job.text("do_verify", "1").strip() == "0" and operation in _WRITING):
         notes.add(job.values["verify"].written, "nothing is checked, as with fio")
@@ -119,7 +121,7 @@ def _verify(job: Job, operation: str, notes: Notes) -> dict[str, Any]:
     return {"verify": True}
 
 
-def _data(job: Job, operation: str, notes: Notes) -> dict[str, Any]:
+def _data(job: FioJob, operation: str, notes: Notes) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, field in (("buffer_compress_percentage", "compressible"), ("dedupe_percentage", "duplicate")):
         if not job.has(name):
@@ -135,7 +137,7 @@ def _data(job: Job, operation: str, notes: Notes) -> dict[str, Any]:
     return found
 
 
-def _hardware(job: Job, engine: Engine, cache: str, notes: Notes) -> dict[str, Any]:
+def _hardware(job: FioJob, engine: FioEngine, cache: str, notes: Notes) -> dict[str, Any]:
     found: dict[str, Any] = {}
     cpus = job.text("cpus_allowed").replace(" ", "")
     mask = whole_of(job.text("cpumask")) if "cpumask" in job.values else None

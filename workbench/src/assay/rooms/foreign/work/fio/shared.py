@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.model.units import about_size, format_size, parse_size
-from assay.rooms.foreign.work.fio.amount import Amount
+from assay.rooms.foreign.work.fio.amount import FioAmount
 from assay.rooms.foreign.work.fio.values import percent_of
-from assay.rooms.foreign.work.fio.work import Work
+from assay.rooms.foreign.work.fio.work import FioWork
 from assay.rooms.foreign.work.notes import Notes
 
 
-def sizes_of(works: Sequence[Work], amount: Amount, lanes: int, notes: Notes) -> dict[str, Any]:
+def sizes_of(works: Sequence[FioWork], amount: FioAmount, lanes: int, notes: Notes) -> dict[str, Any]:
     """Return the fields for sizes, files and layout.
 
     Args:
@@ -43,7 +43,7 @@ def sizes_of(works: Sequence[Work], amount: Amount, lanes: int, notes: Notes) ->
     return {**layout, "file_size": format_size(amount.file_size)}
 
 
-def _note_offset(first: Work, lanes: int, notes: Notes) -> None:
+def _note_offset(first: FioWork, lanes: int, notes: Notes) -> None:
     job = first.job
     if job.has("offset") and job.text("offset").strip() not in ("0", "0%"):
         if first.place.is_device:
@@ -56,7 +56,7 @@ def _note_offset(first: Work, lanes: int, notes: Notes) -> None:
         notes.add(job.values["offset_increment"].written, "files are worked on from their beginning")
 
 
-def _shared(first: Work, amount: Amount, lanes: int, notes: Notes) -> int:
+def _shared(first: FioWork, amount: FioAmount, lanes: int, notes: Notes) -> int:
     """Return the bytes of a file that all lanes share."""
     job = first.job
     size, record = amount.file_size, parse_size(first.fields["record_size"])

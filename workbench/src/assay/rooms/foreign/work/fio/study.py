@@ -6,12 +6,12 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.plan.text import study_text
-from assay.rooms.foreign.work.fio.amount import Amount
-from assay.rooms.foreign.work.fio.command_line import Command, read_command
-from assay.rooms.foreign.work.fio.jobs import Job, Reader
+from assay.rooms.foreign.work.fio.amount import FioAmount
+from assay.rooms.foreign.work.fio.command_line import FioCommand, read_command
+from assay.rooms.foreign.work.fio.jobs import FioJob, Reader
 from assay.rooms.foreign.work.fio.options import OPTIONS, SECRETS
 from assay.rooms.foreign.work.fio.shared import sizes_of
-from assay.rooms.foreign.work.fio.work import Work, rate_fields, work_of
+from assay.rooms.foreign.work.fio.work import FioWork, rate_fields, work_of
 from assay.rooms.foreign.work.ior import head_comments
 from assay.rooms.foreign.work.notes import Notes
 
@@ -48,14 +48,15 @@ def fio_study(text: str, read: Reader) -> str:
         used.append(key)
     if len(targets) > 1:
         workloads = {name: {"targets": [key], **workloads[name]} for name, key in zip(workloads, used, strict=True)}
-    _note_places(command, targets, notes)
+    if len(workloads) > 1 and any(job.text("filename") for job in command.jobs):
+        notes.add("several jobs", "each workload makes its data itself, and reads no other's")
     study = {"study": "from-fio", "targets": targets, "workloads": workloads, **_study_fields(command, notes)}
     return study_text(study, head_comments(_SECRET.sub(r"\1(not shown)", text), notes))
 
 
-def _groups(jobs: Sequence[Job]) -> Iterator[list[Job]]:
+def _groups(jobs: Sequence[FioJob]) -> Iterator[list[FioJob]]:
     """Yield the jobs that run at the same time."""
-    group: list[Job] = []
+    group: list[FioJob] = []
     for job in jobs:
         after = job.text("wait_for")
         if after and [other.name for other in group] not in ([], [after]):
@@ -68,7 +69,7 @@ def _groups(jobs: Sequence[Job]) -> Iterator[list[Job]]:
     yield group
 
 
-def _workload(group: Sequence[Job], command: Command, notes: Notes) -> tuple[dict[str, Any], dict[str, Any]]:
+def _workload(group: Sequence[FioJob], command: FioCommand, notes: Notes) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the target and the workload of jobs that run at the same time."""
     works = [work_of(job, notes) for job in group]
     first = works[0]
@@ -95,15 +96,17 @@ def _workload(group: Sequence[Job], command: Command, notes: Notes) -> tuple[dic
         fields.setdefault("numa_node", command.numa_node)
     if command.hosts:
         fields["hosts"] = len(command.hosts)
-    return _target(works), fields
+    target = _target(works)
+    _note_places(works, target, notes)
+    return target, fields
 
 
-def _kind_of_work(work: Work) -> tuple[Any, ...]:
-    amount: Amount | None = work.amount
+def _kind_of_work(work: FioWork) -> tuple[Any, ...]:
+    amount: FioAmount | None = work.amount
     return (work.fields, amount, work.place.kind, work.place.fields, work.rate)
 
 
-def _target(works: Sequence[Work]) -> dict[str, Any]:
+def _target(works: Sequence[FioWork]) -> dict[str, Any]:
     place = works[0].place
     folders = list(dict.fromkeys(folder for work in works for folder in work.place.folders))
     if place.is_device and len(folders) > 1:
@@ -136,23 +139,17 @@ def _unique(name: str, taken: dict[str, Any]) -> str:
     return found
 
 
-def _note_places(command: Command, targets: dict[str, dict[str, Any]], notes: Notes) -> None:
-    for target in targets.values():
-        if target["kind"] == "file":
-            places = " and ".join([target["path"], *target.get("shares", [])])
-            written = {
-                value.written
-                for job in command.jobs
-                for name, value in job.values.items()
-                if name in ("filename", "directory")
-            }
-            notes.add(", ".join(sorted(written)) or "no directory",
-                      f"files go to {places}, which Assay makes and removes")  # fmt: skip
-    if len({job.where for job in command.jobs}) > 1 and any(job.text("filename") for job in command.jobs):
-        notes.add("several jobs", "each workload makes its data itself, and reads no other's")
+def _note_places(works: Sequence[FioWork], target: dict[str, Any], notes: Notes) -> None:
+    if works[0].place.is_folder:
+        values = [
+            work.job.values[name] for work in works for name in ("filename", "directory") if name in work.job.values
+        ]
+        written = ", ".join(sorted({value.written for value in values})) or "no directory"
+        places = " and ".join([target["path"], *target.get("shares", [])])
+        notes.add(written, f"files go to {places}, which Assay makes and removes")
 
 
-def _study_fields(command: Command, notes: Notes) -> dict[str, Any]:
+def _study_fields(command: FioCommand, notes: Notes) -> dict[str, Any]:
     free = {name for job in command.jobs for name in job.values if OPTIONS[name].treatment == "free"}
     if free:
         notes.add(", ".join(sorted(free)), "no part of the work")

@@ -4,9 +4,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from assay.model.units import about_size, format_duration, format_size
-from assay.rooms.foreign.work.fio.amount import Amount, amount_of
-from assay.rooms.foreign.work.fio.engines import DEFAULT_ENGINE, ENGINES, Engine
-from assay.rooms.foreign.work.fio.jobs import Job, whole_text
+from assay.rooms.foreign.work.fio.amount import FioAmount, amount_of
+from assay.rooms.foreign.work.fio.engines import DEFAULT_ENGINE, ENGINES, FioEngine
+from assay.rooms.foreign.work.fio.jobs import FioJob, whole_text
 from assay.rooms.foreign.work.fio.options import OPTIONS
 from assay.rooms.foreign.work.fio.place import Place, place_of
 from assay.rooms.foreign.work.fio.settings import settings_of
@@ -27,7 +27,7 @@ _OBJECTS = {
 }
 
 
-class Work(NamedTuple):
+class FioWork(NamedTuple):
     """What a job does.
 
     Attributes:
@@ -39,15 +39,15 @@ class Work(NamedTuple):
         rate: Operations per second of each process; None without one.
     """
 
-    job: Job
+    job: FioJob
     place: Place
     fields: dict[str, Any]
-    amount: Amount | None
+    amount: FioAmount | None
     lanes: int
     rate: Fraction | None
 
 
-def work_of(job: Job, notes: Notes) -> Work:
+def work_of(job: FioJob, notes: Notes) -> FioWork:
     """Return what a job does.
 
     Raises:
@@ -56,7 +56,7 @@ def work_of(job: Job, notes: Notes) -> Work:
     _check(job, notes)
     name = job.text("ioengine", DEFAULT_ENGINE)
     engine = ENGINES.get("external" if name.startswith("external") else name)
-    if engine is None or not engine.kind:
+    if engine is None or not engine.place:
         why = engine.text if engine else "engines of others are not known"
         raise job.error("ioengine", f"there is no counterpart: {why}", "leave the job out, or take another engine")
     if engine.text:
@@ -67,21 +67,21 @@ def work_of(job: Job, notes: Notes) -> Work:
         fields = {"operations": [engine.operation], "files": job.number("nrfiles", 1, 1), "layout": "shared"}
         if engine.operation == "create":
             fields |= {"file_size": "0B", "sync": "none"}
-        return Work(job, place, fields, None, lanes, None)
-    if engine.kind == "s3":
-        return Work(job, place, _objects(job, notes), None, lanes, None)
+        return FioWork(job, place, fields, None, lanes, None)
+    if engine.place == "objects":
+        return FioWork(job, place, _objects(job, notes), None, lanes, None)
     return _data(job, place, engine, lanes, notes)
 
 
-def _check(job: Job, notes: Notes) -> None:
+def _check(job: FioJob, notes: Notes) -> None:
     """Refuse and note what has no counterpart."""
     for name, value in job.values.items():
         option = OPTIONS[name]
-        if value.text.strip() in option.neutral:
+        if value.value.strip() in option.neutral:
             continue
         if option.treatment == "refused":
             raise job.error(name, option.text, "leave the option or the job out")
-        if option.treatment == "noted" and not _only_others(value.text, option.neutral):
+        if option.treatment == "noted" and not _only_others(value.value, option.neutral):
             notes.add(value.written, option.text)
 
 
@@ -90,7 +90,7 @@ def _only_others(text: str, neutral: tuple[str, ...]) -> bool:
     return bool(neutral) and all(part.strip() in neutral for part in text.split(","))
 
 
-def _objects(job: Job, notes: Notes) -> dict[str, Any]:
+def _objects(job: FioJob, notes: Notes) -> dict[str, Any]:
     written = job.text("rw", "read").partition(":")[0]
     if written not in _OBJECTS:
         raise job.error("rw", "mixes of objects are not those of fio", "write jobs of reads and of writes")
@@ -109,7 +109,7 @@ def _objects(job: Job, notes: Notes) -> dict[str, Any]:
     return fields | ({} if operation == "delete" else _time(job))
 
 
-def _data(job: Job, place: Place, engine: Engine, lanes: int, notes: Notes) -> Work:
+def _data(job: FioJob, place: Place, engine: FioEngine, lanes: int, notes: Notes) -> FioWork:
     operation = _operation(job, place, notes)
     record = record_size(job, job.text("rw", "read").partition(":")[0])
     is_random = operation.startswith("random")
@@ -127,10 +127,10 @@ def _data(job: Job, place: Place, engine: Engine, lanes: int, notes: Notes) -> W
     fields |= settings_of(job, place, engine, operation, amount.files > 1, notes)
     if amount.sizes and fields.get("cache") == "direct":
         raise job.error("direct", "O_DIRECT needs files of whole blocks, not of random sizes", "write one filesize")
-    return Work(job, place, fields, amount, lanes, _rate(job, operation, record))
+    return FioWork(job, place, fields, amount, lanes, _rate(job, operation, record))
 
 
-def _engine_fields(job: Job, engine: Engine, amount: Amount, notes: Notes) -> dict[str, Any]:
+def _engine_fields(job: FioJob, engine: FioEngine, amount: FioAmount, notes: Notes) -> dict[str, Any]:
     """Return the fields for the engine and its queue depth."""
     depth = job.number("iodepth", 1, 1)
     if depth > 1 and not engine.is_async:
@@ -143,7 +143,7 @@ def _engine_fields(job: Job, engine: Engine, amount: Amount, notes: Notes) -> di
     return {**found, **({"method": engine.method} if engine.method else {})}
 
 
-def _operation(job: Job, place: Place, notes: Notes) -> str:
+def _operation(job: FioJob, place: Place, notes: Notes) -> str:
     written, colon, suffix = job.text("rw", "read").partition(":")
     operation = _PATTERNS.get(written.strip())
     if operation is None and "trim" in written:
@@ -171,7 +171,7 @@ def _operation(job: Job, place: Place, notes: Notes) -> str:
     return "rewrite" if operation == "write" and job.has("overwrite") and not place.is_device else operation
 
 
-def record_size(job: Job, pattern: str) -> int:
+def record_size(job: FioJob, pattern: str) -> int:
     """Return the size of a block in bytes; raises AssayError if there are several."""
     sizes = [size_of(text, job.kb_base) for text in job.text("bs", "4k").split(",") if text.strip()]
     if any(not size for size in sizes) or not sizes:
@@ -193,7 +193,7 @@ def record_size(job: Job, pattern: str) -> int:
     return used
 
 
-def _one_size(job: Job, name: str) -> int:
+def _one_size(job: FioJob, name: str) -> int:
     """Return the size of a split or range that has only one."""
     texts = [part.partition("/")[0] for part in job.text(name).replace(",", ":").split(":") if part]
     if name == "bsrange":
@@ -206,7 +206,7 @@ def _one_size(job: Job, name: str) -> int:
     return size
 
 
-def _read_percent(job: Job) -> int:
+def _read_percent(job: FioJob) -> int:
     names = [name for name in job.values if name in ("rwmixread", "rwmixwrite")]
     if not names:
         return 50
@@ -216,7 +216,7 @@ def _read_percent(job: Job) -> int:
     return share if names[-1] == "rwmixread" else 100 - share
 
 
-def _phases(job: Job, operation: str, amount: Amount, notes: Notes) -> list[str]:
+def _phases(job: FioJob, operation: str, amount: FioAmount, notes: Notes) -> list[str]:
     again = {"write": "rewrite"}.get(operation, operation)
     found = [operation, *[again] * (amount.passes - 1)]
     checks = job.has("verify") and job.text("verify") != "null" and job.text("do_verify", "1").strip() != "0"
@@ -227,7 +227,7 @@ def _phases(job: Job, operation: str, amount: Amount, notes: Notes) -> list[str]
     return found
 
 
-def _note_reads(job: Job, place: Place, operation: str, amount: Amount, notes: Notes) -> None:
+def _note_reads(job: FioJob, place: Place, operation: str, amount: FioAmount, notes: Notes) -> None:
     if operation in ("write",):
         return
     size = about_size(amount.total)
@@ -236,11 +236,11 @@ def _note_reads(job: Job, place: Place, operation: str, amount: Amount, notes: N
         notes.add(f"rw={job.text('rw', 'read')}", f"{lost}; fio works on what is there")
     elif operation == "random_write":
         notes.add("randwrite", "goes over a file that was written, outside the timing; fio's file has no data yet")
-    elif not place.is_device and place.kind != "null":
+    elif place.is_folder:
         notes.add(f"rw={job.text('rw', 'read')}", "what is read is written first, outside the timing, as fio does")
 
 
-def _time(job: Job) -> dict[str, Any]:
+def _time(job: FioJob) -> dict[str, Any]:
     if not job.has("runtime"):
         return {}
     time = time_of(job.text("runtime"))
@@ -249,7 +249,7 @@ def _time(job: Job) -> dict[str, Any]:
     return {"runtime" if job.has("time_based") else "time_limit": format_duration(time)}
 
 
-def _rate(job: Job, operation: str, record: int) -> Fraction | None:
+def _rate(job: FioJob, operation: str, record: int) -> Fraction | None:
     name = next((name for name in ("rate_iops", "rate") if job.has(name)), "")
     if not name:
         return None
@@ -268,7 +268,7 @@ def _rate(job: Job, operation: str, record: int) -> Fraction | None:
     return total if name == "rate_iops" else total / record
 
 
-def rate_fields(work: Work, lanes: int, notes: Notes) -> dict[str, Any]:
+def rate_fields(work: FioWork, lanes: int, notes: Notes) -> dict[str, Any]:
     """Return the fields for a rate of all lanes together."""
     if work.rate is None:
         return {}
