@@ -140,7 +140,7 @@ def test_clients_become_hosts(tmp_path: Path) -> None:
 def test_damaged_jobs_are_refused_and_never_crash(tmp_path: Path) -> None:
     random = Random(1)
     texts = [item.text for item in EXAMPLES.values()]
-    for _ in range(400):
+    for _ in range(150):
         text = list(random.choice(texts))
         for _ in range(random.randint(1, 4)):
             at = random.randrange(len(text))
@@ -150,3 +150,40 @@ def test_damaged_jobs_are_refused_and_never_crash(tmp_path: Path) -> None:
         except AssayError:
             continue
         assert loaded.study is not None or loaded.problems
+
+
+@pytest.mark.parametrize(
+    ("options", "fields"),
+    [
+        ("--rw=randrw --rate_iops=100", {"rate": "200/s"}),
+        ("--rw=read --bs=4k --rate=1m --numjobs=2", {"rate": "512/s"}),
+        ("--rw=write --time_based", {"runtime": None, "time_limit": None}),
+        ("--rw=randread --bs=4k,64k", {"record_size": "4KiB"}),
+        ("--rw=randwrite --bs=4k,64k", {"record_size": "64KiB"}),
+        ("--rw=read --bs=1MiB --kb_base=1000 --size=4MiB", {"record_size": "1MiB", "file_size": "4MiB"}),
+        ("--rw=read --bs=4KiB --size=4MiB", {"record_size": "4kB", "file_size": "4MB"}),
+        ("--rw=read --ioengine=io_uring --hipri --sqthread_poll=1 --direct=1", {"iopoll": True, "sqpoll": True}),
+        ("--rw=read --ioengine=psync --iodepth=32", {"queue_depth": None}),
+        ("--rw=read --exec_prerun='echo 3 > /proc/sys/vm/drop_caches'", {"cache": "drop"}),
+        ("--rw=read --invalidate=0", {"cache": "keep"}),
+        ("--rw=read --buffered=0", {"cache": "direct"}),
+        ("--rw=write --fallocate=none", {"preallocate": None}),
+        ("--rw=write", {"preallocate": True}),
+        ("--rw=read --cpumask=5", {"cpus": "0,2"}),
+        ("--rw=read --mem=mmaphuge --numa_mem_policy=bind:1", {"huge_pages": True, "numa_node": 1}),
+        ("--rw=randread --runt=20 --time_based", {"runtime": "20s"}),
+        ("--rw=rw --rwmixwrite=30", {"operations": ["sequential_mix"], "read_percent": 70}),
+        ("--rw=read --filesize=4k-64k --nrfiles=9 --bs=4k", {"file_sizes": "uniform 4KiB..64KiB", "files": 9}),
+    ],
+)
+def test_options_become_fields(options: str, fields: dict[str, Any]) -> None:
+    line = f"fio --name=j {'' if '--size' in options else '--size=64m'} {options}"
+    workload = yaml.safe_load(fio_study(line, str))["workloads"]["j"]
+    assert {name: workload.get(name) for name in fields} == fields
+
+
+def test_files_of_one_name_in_several_directories_are_files_of_their_own(tmp_path: Path) -> None:
+    text = "[global]\nsize=1m\nrw=read\nfilename=f\n[a]\ndirectory=/a\n[b]\ndirectory=/b\n"
+    study = yaml.safe_load(converted(text, tmp_path))
+    assert study["targets"]["place"]["shares"] == ["/b/assay-fio"]
+    assert (study["workloads"]["a"]["layout"], study["workloads"]["a"]["lanes"]) == ("separate", 2)

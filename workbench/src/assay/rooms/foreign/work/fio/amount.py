@@ -42,7 +42,7 @@ def amount_of(job: FioJob, place: Place, record: int, is_random: bool, notes: No
     found = _files(job, place, notes)
     if found.file_size < record:
         raise job.error("bs", f"larger than the {found.file_size} bytes of a file", "write a smaller one")
-    if job.has("time_based") and job.has("runtime"):
+    if job.is_timed:
         return found
     bytes_asked = _bytes(job, found, record)
     done, all_records = bytes_asked // record, max(1, found.file_size // record) * found.files

@@ -61,6 +61,11 @@ class FioJob:
         value = self.values.get(name)
         return value is not None and value.value.strip() not in ("0", "none")
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether it works for a time, over its files as often as needed; fio ignores time_based without a runtime."""
+        return self.has("time_based") and self.has("runtime")
+
     def number(self, name: str, default: int, least: int = 0) -> int:
         """Return the value of an option as a whole number.
 

@@ -59,7 +59,7 @@ _MAPPED: _Rows = (
     ("rate_iops rate", "`rate`, of all jobs together", "0"),
     ("rate_process", "`arrivals`", "linear"),
     ("rwmixread rwmixwrite", "`read_percent`", ""),
-    ("verify do_verify verify_only", "`verify`, and a read after a write", ""),
+    ("verify do_verify", "`verify`, and a read after a write", ""),
     ("buffer_compress_percentage zero_buffers", "`compressible`", "0"),
     ("dedupe_percentage", "`duplicate`", "0"),
     ("cpus_allowed cpumask", "`cpus`", ""),
@@ -211,7 +211,7 @@ _REFUSED: _Rows = (
     ),
     ("fdp dataplacement plid_select plids dp_scheme", "data is placed by the device", "0 none"),
     ("profile", "profiles are not measured", ""),
-    ("verify_state_load", "data of other runs is not checked", "0"),
+    ("verify_state_load verify_only", "data of other runs is not checked", "0"),
     ("gpu_dev_id gpu_dev_ids cuda_io rocm_io", "data does not go to the memory of GPUs", "0"),
     ("http_object_mode", "a block is an object of its own: `block`", "block"),
     (

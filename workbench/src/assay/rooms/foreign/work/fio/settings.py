@@ -30,6 +30,8 @@ def settings_of(
         AssayError: It has no counterpart.
     """
     found: dict[str, Any] = {}
+    if engine.place == "nothing":
+        found["cache"] = "keep"
     if place.is_device or place.is_folder:
         found["cache"] = _cache(job, engine, notes)
         if is_set and found["cache"] == "evict":
@@ -43,7 +45,9 @@ def settings_of(
 
 
 def _cache(job: FioJob, engine: FioEngine, notes: Notes) -> str:
-    direct = False
+    direct, before = False, job.text("exec_prerun")
+    if before and (job.has("direct") or "drop_caches" not in before):
+        notes.add("exec_prerun", "Assay starts no commands: run it before")
     for name, value in job.values.items():
         if name in ("direct", "buffered"):
             direct = (value.value.strip() != "0") == (name == "direct")
@@ -51,11 +55,8 @@ def _cache(job: FioJob, engine: FioEngine, notes: Notes) -> str:
         notes.add("direct=1", "a mapping has no O_DIRECT")
     elif direct:
         return "direct"
-    before = job.text("exec_prerun")
     if "drop_caches" in before:
         return "drop"
-    if before:
-        notes.add("exec_prerun", "Assay starts no commands: run it before")
     if job.has("pre_read"):
         notes.add("pre_read=1", "cache: keep: what was prepared is in memory, as far as it fits")
         return "keep"
@@ -114,7 +115,7 @@ def _verify(job: FioJob, operation: str, notes: Notes) -> dict[str, Any]:
     if written == "null" or (job.text("do_verify", "1").strip() == "0" and operation in _WRITING):
         notes.add(job.values["verify"].written, "nothing is checked, as with fio")
         return {}
-    if job.has("time_based") and operation in ("write", "rewrite", "random_write"):
+    if job.is_timed and operation in ("write", "rewrite", "random_write"):
         notes.add(job.values["verify"].written, "nothing is read after a time_based write, with fio too")
         return {}
     notes.add(job.values["verify"].written, "every byte that is read is checked, against seed, file and offset")

@@ -23,8 +23,8 @@ def sizes_of(works: Sequence[FioWork], amount: FioAmount, lanes: int, notes: Not
         AssayError: Their parts of a file have no counterpart.
     """
     first = works[0]
-    names = [name for work in works for name in work.place.names]
-    all_share = lanes > 1 and first.place.is_shared and len(set(names)) <= first.place.files
+    names = {(work.place.folders, name) for work in works for name in work.place.names}
+    all_share = lanes > 1 and first.place.is_shared and len(names) <= first.place.files
     if not all_share and first.place.is_shared and any(work.lanes > 1 for work in works):
         raise works[-1].job.error("filename", "several files that several jobs work on each", "write one file")
     _note_offset(first, lanes, notes)

@@ -220,7 +220,7 @@ def _phases(job: FioJob, operation: str, amount: FioAmount, notes: Notes) -> lis
     again = {"write": "rewrite"}.get(operation, operation)
     found = [operation, *[again] * (amount.passes - 1)]
     checks = job.has("verify") and job.text("verify") != "null" and job.text("do_verify", "1").strip() != "0"
-    if checks and operation in ("write", "rewrite", "random_write") and not job.has("time_based"):
+    if checks and operation in ("write", "rewrite", "random_write") and not job.is_timed:
         found.append("random_read" if operation == "random_write" else "read")
     if amount.passes > 1:
         notes.add(f"{amount.passes} passes", "each is a phase with a result of its own")
@@ -264,6 +264,8 @@ def _rate(job: FioJob, operation: str, record: int) -> Fraction | None:
         raise job.error(name, "this is not a rate", "write a number, with rate= of bytes")
     if not value:
         return None
+    if "mix" in operation and _read_percent(job) != 50:
+        raise job.error(name, "reads and writes each have this rate, whatever rwmixread says", "write rwmixread=50")
     total = Fraction(value) * (2 if "mix" in operation else 1)
     return total if name == "rate_iops" else total / record
 
