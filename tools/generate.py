@@ -141,7 +141,9 @@ def verdict_reference() -> str:
 def audit_reference() -> str:
     """All rules of the audit, in one page."""
     from assay.rooms.importers.audit.rules import RULES
+    from assay.rooms.importers.audit.tables.rules import TABLE_RULES
 
+    head = ["| rule | severity | what it finds | why that speaks against a result |", "|---|---|---|---|"]
     lines = [
         "# Rules of the audit",
         "",
@@ -149,10 +151,11 @@ def audit_reference() -> str:
         "*error* cannot be true as it stands, a *warning* can hardly be or is not what it seems, a *note* is what a",
         "reader should know before using the number.",
         "",
-        "| rule | severity | what it finds | why that speaks against a result |",
-        "|---|---|---|---|",
+        *head,
     ]
     lines += [f"| `{rule.id}` | {rule.severity} | {rule.about} | {rule.basis} |" for rule in RULES]
+    lines += ["", "## Tables", "", "Of tables, whose columns a roles file explains:", "", *head]
+    lines += [f"| `{rule.id}` | {rule.severity} | {rule.about} | {rule.basis} |" for rule in TABLE_RULES]
     return "\n".join([*lines, ""])
 
 

@@ -15,6 +15,7 @@ from assay.rooms.importers.audit import (
 )
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Item, Rule, RuleFinding
+from assay.rooms.importers.audit.tables.rules import audit_tables
 from assay.rooms.importers.work.results import ToolOutput
 
 RULES: tuple[Rule, ...] = (
@@ -401,7 +402,7 @@ def audit(outputs: Sequence[ToolOutput], facts: MachineFacts) -> list[AuditFindi
         for each in rule.find(items, facts)
         if rule.id == "same-file" or id(each.item.output) not in copies
     ]
-    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+    return sorted([*found, *audit_tables(outputs)], key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def _finding(rule: Rule, found: RuleFinding) -> AuditFinding:

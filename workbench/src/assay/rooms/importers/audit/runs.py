@@ -9,8 +9,9 @@ from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import DEFINITIONS
 from assay.rooms.importers.shown.figures import imported_run
-from assay.rooms.importers.work.registry import read_outputs
-from assay.rooms.importers.work.results import ImportedResult, Measurement, ToolOutput
+from assay.rooms.importers.work.registry import ROLES_ENDING, read_outputs, roles_name
+from assay.rooms.importers.work.results import ImportedResult, ImportOptions, Measurement, ToolOutput
+from assay.rooms.importers.work.table_roles import RolesFile, read_roles
 from assay.store import RunStore, find_run, list_runs
 
 MAX_NAME = 80
@@ -18,12 +19,13 @@ MAX_FILES = 1_000
 """Most files of a folder."""
 
 
-def outputs_of(ref: str, runs: Path) -> tuple[list[ToolOutput], list[AssayError]]:
+def outputs_of(ref: str, runs: Path, roles: RolesFile | None = None) -> tuple[list[ToolOutput], list[AssayError]]:
     """Return the outputs in a file, in all files of a folder, or of a run; and why files of a folder were not read.
 
     Args:
         ref: Path, or a run as `find_run` finds it.
         runs: Folder of all runs.
+        roles: What the columns of tables are; None: by the roles file beside each, such as `costs.roles.yaml`.
 
     Raises:
         AssayError: It is neither, or a named file cannot be read, or no file of a folder can.
@@ -32,7 +34,7 @@ def outputs_of(ref: str, runs: Path) -> tuple[list[ToolOutput], list[AssayError]
     if not ref or not _is_short(path):
         raise AssayError(f"`{ref[:MAX_NAME]}` is no name of a file, a folder or a run", "name one")
     if path.exists() and not path.is_dir():
-        return read_outputs(ref), []
+        return read_outputs(ref, ImportOptions(roles=roles or _roles_next_to(path), is_audit=True)), []
     try:
         folder = find_run(ref, runs)
     except AssayError as error:
@@ -61,12 +63,20 @@ def _of_folder(folder: Path) -> tuple[list[ToolOutput], list[AssayError]]:
     problems = []
     for path in files:
         try:
-            found += read_outputs(str(path))
+            if path.name.endswith(ROLES_ENDING):
+                continue
+            found += read_outputs(str(path), ImportOptions(roles=_roles_next_to(path), is_audit=True))
         except AssayError as error:
             problems.append(error)
     if not found:
         raise AssayError(f"{folder}: no file that Assay can import", "name a folder with outputs of fio or iozone")
     return found, problems
+
+
+def _roles_next_to(path: Path) -> RolesFile | None:
+    """Return the roles file beside a table; None without one."""
+    place = roles_name(str(path))
+    return read_roles(place) if Path(place).is_file() else None
 
 
 def outputs_of_run(folder: Path) -> list[ToolOutput]:

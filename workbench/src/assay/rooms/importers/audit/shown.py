@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from assay import __version__
-from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding
+from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Rule
 from assay.rooms.importers.audit.rules import RULES
+from assay.rooms.importers.audit.tables.rules import TABLE_RULES, RecomputedCells, TableRule
 
 SCHEMA_VERSION = 1
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -25,12 +26,23 @@ def text_lines(findings: Sequence[AuditFinding], results: int, without: int, fil
     yield f"{results_words}{left_out}: {', '.join(words)}"
 
 
-def as_json(findings: Sequence[AuditFinding], results: int, files: int) -> str:
+def recomputed_words(found: RecomputedCells) -> str:
+    """Return how many cells of tables were recomputed; empty if none follows from others."""
+    if not found.columns:
+        return ""
+    cells = f"{found.cells:,} cell{'' if found.cells == 1 else 's'} of "
+    columns = f"{found.columns:,} derived column{'' if found.columns == 1 else 's'} recomputed"
+    unknown = f", {found.unknown:,} not, since something that goes in is not known" if found.unknown else ""
+    return f"{cells}{columns}{unknown}"
+
+
+def as_json(findings: Sequence[AuditFinding], results: int, files: int, recomputed: RecomputedCells) -> str:
     """Return the findings as JSON."""
     document = {
         "schema_version": SCHEMA_VERSION,
         "files": files,
         "results": results,
+        "recomputed": recomputed._asdict(),
         "findings": [finding.model_dump(mode="json") for finding in findings],
     }
     return json.dumps(document, indent=2)
@@ -38,6 +50,7 @@ def as_json(findings: Sequence[AuditFinding], results: int, files: int) -> str:
 
 def as_sarif(findings: Sequence[AuditFinding]) -> str:
     """Return the findings as SARIF 2.1.0, which code hosts show beside the lines of a change."""
+    known: list[Rule | TableRule] = [*RULES, *TABLE_RULES]
     rules = [
         {
             "id": rule.id,
@@ -45,7 +58,7 @@ def as_sarif(findings: Sequence[AuditFinding]) -> str:
             "fullDescription": {"text": f"{rule.about} Basis: {rule.basis}."},
             "defaultConfiguration": {"level": rule.severity},
         }
-        for rule in RULES
+        for rule in known
     ]
     driver = {"name": "assay audit", "version": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "results": [_sarif_result(finding) for finding in findings]}

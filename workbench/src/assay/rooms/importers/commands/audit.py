@@ -14,6 +14,12 @@ MAX_UNREAD = 10
 def command(
     refs: list[str] = typer.Argument(..., metavar="FILE|FOLDER|RUN", help="Outputs of other tools, or runs."),
     facts: str = typer.Option("", "--facts", metavar="FACTS.yaml", help="What is known of the machines."),
+    roles: str = typer.Option(
+        "",
+        "--roles",
+        metavar="FILE",
+        help="What the columns of tables are: a roles file.  [default: that beside each table, TABLE.roles.yaml]",
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print the findings as JSON."),
     as_sarif: bool = typer.Option(False, "--sarif", help="Print the findings as SARIF 2.1.0."),
     out: Path = RUNS,
@@ -23,20 +29,27 @@ def command(
     All that is named is audited together, so that copies between files are found. The exit code is 1 if there is an
     error or a warning; notes are what a reader should know.
 
+    Cells of tables are recomputed from others where the roles file states a formula, or the heading says one.
+
     Example: `assay audit logs/ --facts cluster.yaml`
+
+    Example: `assay audit costs.csv --roles costs.roles.yaml`
     """
     from assay.rooms.importers.audit import shown
     from assay.rooms.importers.audit.facts import read_facts
     from assay.rooms.importers.audit.rules import audit
     from assay.rooms.importers.audit.runs import outputs_of
+    from assay.rooms.importers.audit.tables.rules import recomputed_cells
+    from assay.rooms.importers.work.table_roles import read_roles
     from assay.terminal.output import note, print_line
 
     if as_json and as_sarif:
         raise AssayError("--json and --sarif: one form at a time", "give one of the two")
     known = read_facts(facts)
+    stated = read_roles(roles) if roles else None
     outputs, problems = [], []
     for ref in dict.fromkeys(refs):
-        found, unread = outputs_of(ref, out)
+        found, unread = outputs_of(ref, out, stated)
         outputs += found
         problems += unread
     for problem in problems[:MAX_UNREAD]:
@@ -49,11 +62,13 @@ def command(
     if as_sarif:
         print_line(shown.as_sarif(findings))
     elif as_json:
-        print_line(shown.as_json(findings, results, files))
+        print_line(shown.as_json(findings, results, files, recomputed_cells(outputs)))
     else:
         without = sum(result.measured is None for output in outputs for result in output.results)
         for line in shown.text_lines(findings, results, without, files):
             print_line(line)
+        if words := shown.recomputed_words(recomputed_cells(outputs)):
+            print_line(words)
     # What is the output of a tool, but damaged, was not audited.
     if any(isinstance(problem, LineError) for problem in problems):
         raise typer.Exit(EXIT_USAGE)

@@ -25,6 +25,8 @@ _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 """Beginning of a file that zstd has compressed (RFC 8878, 3.1.1): warp writes its data so."""
 _WORKBOOK = (b"xl/workbook", b"opendocument.spreadsheet")
 """Parts of the archives that XLSX and ODS are."""
+ROLES_ENDING = ".roles.yaml"
+"""How the name of a table's roles file ends."""
 
 
 class UnknownColumnsError(AssayError):
@@ -46,7 +48,7 @@ class UnknownColumnsError(AssayError):
 
 def roles_name(file: str) -> str:
     """Return the name of a table's roles file: `results.roles.yaml` beside `results.csv`."""
-    return str(Path(file).with_suffix(".roles.yaml"))
+    return str(Path(file).with_suffix(ROLES_ENDING))
 
 
 def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:

@@ -25,10 +25,12 @@ class ImportOptions(NamedTuple):
     Attributes:
         order: Order of offsets; None if the user does not state it.
         roles: What the columns of tables are; None if the user does not state it.
+        is_audit: What is read makes no run: rows of a table may be of the same work.
     """
 
     order: Order | None = None
     roles: "RolesFile | None" = None
+    is_audit: bool = False
 
 
 STATED_NOTHING = ImportOptions()
@@ -138,16 +140,38 @@ class ImportedResult(Frozen):
     repeat: int = 0
 
 
+class SourceTable(Frozen):
+    """A table that results come from, with all its cells, for the audit.
+
+    Attributes:
+        file: Its path as the user named it.
+        line: Line of the headings.
+        headings: Each different from the others.
+        rows: Line and cells of each row, secrets left out.
+        roles: Text of its roles file; empty for a table that formulas of another one sum up.
+        others: The tables that its formulas sum up.
+    """
+
+    file: str
+    line: int
+    headings: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+    roles: str = ""
+    others: "tuple[SourceTable, ...]" = ()
+
+
 class ToolOutput(Frozen):
     """One output of a tool; a file may hold several.
 
     Attributes:
         file: Where it comes from.
         results: In the order of the output.
+        table: The table that it was read from; None for outputs of tools, and for all but the first of a table.
     """
 
     file: ImportedFile
     results: tuple[ImportedResult, ...]
+    table: SourceTable | None = None
 
 
 class ImportedRun(Frozen):

@@ -25,17 +25,20 @@ from assay.rooms.importers.work.results import (
     RolesNeeded,
     ToolOutput,
 )
+from assay.rooms.importers.work.table_logs import by_log, figure_name, label_of
 from assay.rooms.importers.work.table_numbers import CellError, number_of
 from assay.rooms.importers.work.table_rates import measurement_of
 from assay.rooms.importers.work.table_roles import (
     DESCRIPTIONS,
     FIGURES,
     IGNORED,
+    PROCESSES,
     ColumnRole,
     Roles,
     parse_value,
     quantity_of,
 )
+from assay.rooms.importers.work.table_source import source_of
 from assay.rooms.importers.work.table_text import TextRow, TextTable, is_table, read_table
 
 NAME = "a table"
@@ -72,15 +75,16 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     roles = stated.roles.roles
     table = read_table(text, roles.separator, roles.skip, roles.headings)
     _check_columns(table, roles)
+    source = source_of(table, stated.roles, file.file)
     known = {
         "tool": escape_line(roles.tool, 60) or NAME,
         "form": f"{table.form}, roles from {escape_line(stated.roles.name)}",
         "line": table.line,
     }
-    results = tuple(_results(table, roles))
+    results = tuple(_results(table, roles, stated.is_audit))
     if not results:
         raise OutputError(table.line, "no rows below the headings", "give a table with results")
-    return [ToolOutput(file=file.model_copy(update=known), results=results)]
+    return by_log(ToolOutput(file=file.model_copy(update=known), results=results, table=source), roles)
 
 
 def _check_columns(table: TextTable, roles: Roles) -> None:
@@ -98,6 +102,8 @@ def _check_columns(table: TextTable, roles: Roles) -> None:
             hint = choices_hint(name, table.headings)
             raise OutputError(table.line, f"the table has no column `{escape_line(name, 80)}`, which has a role", hint)
     columns = roles.columns.values()
+    if roles.rows == "figures":
+        return
     if not any(column.role in _RATES for column in columns):
         raise OutputError(table.line, "no column has a rate", f"give one of the roles {', '.join(_RATES)}")
     stated = [roles.constants, *(column.constants for column in columns)]
@@ -176,7 +182,11 @@ def _groups(roles: Roles, table: TextTable) -> list[_Group]:
     return groups
 
 
-def _results(table: TextTable, roles: Roles) -> Iterator[ImportedResult]:
+def _results(table: TextTable, roles: Roles, is_audit: bool) -> Iterator[ImportedResult]:
+    if roles.rows == "figures":
+        for row in table.rows:
+            yield _left_out(row, dict(zip(table.headings, row.cells, strict=True)), roles, "its figures are no rates")
+        return
     groups = _groups(roles, table)
     above: dict[str, str] = {}
     lines: dict[tuple[object, ...], int] = {}
@@ -195,7 +205,7 @@ def _results(table: TextTable, roles: Roles) -> Iterator[ImportedResult]:
         description = _description(row, cells, roles)
         for group in groups:
             result = _result(row, cells, roles, group, description)
-            if result.measured is not None:
+            if result.measured is not None and not is_audit:
                 _check_repeats(result, description, group, lines)
             yield result
 
@@ -302,7 +312,8 @@ def _result(
     whole = description.extended(group.constants, f"column `{group.headings[0]}`", row.line)
     figures: dict[str, tuple[str, Figure]] = {}
     marks: dict[str, str] = {}
-    for name in group.headings:
+    of_processes = tuple(name for name, column in roles.columns.items() if column.role in PROCESSES)
+    for name in (*group.headings, *of_processes):
         column = roles.columns[name]
         if _is_empty(cells[name], roles):
             continue
@@ -310,7 +321,8 @@ def _result(
             number = number_of(cells[name], column.role, column.unit, roles)
         except CellError as error:
             raise OutputError(row.line, f"column `{name}`: {error.message}", error.hint) from None
-        figures[column.role] = (name, Figure(name=name, text=number.text, unit=number.unit))
+        shown = figure_name(name, column.role) if of_processes else name
+        figures[column.role] = (name, Figure(name=shown, text=number.text, unit=number.unit))
         marks |= {name: number.mark} if number.mark else {}
     operation = _operation(whole.values, row)
     parameters = {
@@ -318,10 +330,12 @@ def _result(
         for name, value in whole.values.items()
         if name in DEFINITIONS and DEFINITIONS[name].applies_to(group_of(operation))
     }
-    measured, left_out = measurement_of({role: one for role, (_, one) in figures.items()}, operation, parameters, row)
+    known = {role: one for role, (_, one) in figures.items() if role in FIGURES}
+    measured, left_out = measurement_of(known, operation, parameters, row)
     latencies = [name for role, (name, _) in figures.items() if role.startswith("latency_")]
     return ImportedResult(
-        name=next((name for name in group.headings if roles.columns[name].role in _RATES), group.headings[0]),
+        name=label_of(cells, roles)
+        or next((name for name in group.headings if roles.columns[name].role in _RATES), group.headings[0]),
         line=row.line,
         target=str(whole.values.get("target", NAME)),
         workload=str(whole.values.get("workload", "")),

@@ -77,6 +77,18 @@ def number_of(cell: str, role: str, unit: str, roles: Roles) -> CellNumber:
     return CellNumber(digits, unit, mark)
 
 
+def digits_of(cell: str, roles: Roles) -> str:
+    """Return the number that a cell is, or begins with before a unit, digit by digit; empty if it is none."""
+    text, _ = _without_marks(cell, roles.marks)
+    if (digits := _digits(text, roles)) is not None:
+        return digits
+    found = _SPLIT.fullmatch(text)
+    own = found[2].strip() if found else ""
+    if not found or not (own == "%" or _CELL_UNITS.get(own, own) in ALL_UNITS):
+        return ""
+    return _digits(found[1].strip(_BLANKS), roles) or ""
+
+
 def _without_marks(cell: str, marks: tuple[str, ...]) -> tuple[str, str]:
     end = len(cell)
     while mark := next((one for one in marks if one and cell[:end].endswith(one)), ""):

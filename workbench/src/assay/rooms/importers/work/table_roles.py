@@ -14,6 +14,7 @@ from assay.model.user_files import read_user_file
 from assay.model.user_text import ExactNumber
 from assay.model.yaml_files import read_model
 from assay.rooms.importers.work.figure_units import Quantity
+from assay.rooms.importers.work.table_formula import FormulaError, parse_formula
 
 GUIDE = "docs/guides/import.md"
 MAX_BYTES = 256 << 10
@@ -34,7 +35,19 @@ FIGURES: dict[str, Quantity] = {
 """Role of a column of numbers -> what they are."""
 DESCRIPTIONS = ("target", "workload", "operation", "order", "repeat")
 """Roles of columns that say what was measured; `order` is that of offsets."""
-ROLES = (*DESCRIPTIONS, *DEFINITIONS, *FIGURES, "comment", IGNORED)
+DERIVED = "derived"
+"""Role of a column that follows from others."""
+PROCESSES: dict[str, tuple[str, Quantity]] = {
+    "process_min": ("min", "bytes/s"),
+    "process_max": ("max", "bytes/s"),
+    "process_mean": ("avg", "bytes/s"),
+    "process_least": ("min_xfer", "bytes"),
+}
+"""Role of a column of what iozone's throughput mode prints of its processes -> the figure's name as its logs have it,
+and what it is. With them the column of rates is the sum over all processes, `children`."""
+LOG = ("label", "command", "began")
+"""Roles of columns that say what a log says beside its figures: the name of the test, the command line, the date."""
+ROLES = (*DESCRIPTIONS, *DEFINITIONS, *FIGURES, *PROCESSES, *LOG, DERIVED, "comment", IGNORED)
 """All roles."""
 UNITS: dict[Quantity, tuple[str, ...]] = {
     "bytes/s": (
@@ -60,7 +73,7 @@ def quantity_of(role: str) -> Quantity | None:
     if role in DEFINITIONS:
         unit = DEFINITIONS[role].kind.unit
         return unit or None
-    return FIGURES.get(role)
+    return PROCESSES[role][1] if role in PROCESSES else FIGURES.get(role)
 
 
 def parse_value(name: str, written: object) -> AxisValue:
@@ -110,7 +123,8 @@ def _read_constants(written: object) -> object:
 
 Constants = Annotated[dict[str, AxisValue], BeforeValidator(_read_constants)]
 """Description or parameter -> its value."""
-_KEYS = ("role", "unit", "values", "blank")
+_DERIVED_KEYS = ("formula", "table", "by", "where")
+_KEYS = ("role", "unit", "values", "blank", *_DERIVED_KEYS)
 
 
 class ColumnRole(Frozen):
@@ -122,6 +136,10 @@ class ColumnRole(Frozen):
         values: Text of a cell -> what it says; None: rows with that text make no result.
         blank: `above`: a blank cell means the same as the cell above.
         constants: What holds for all figures of the column.
+        formula: What its cells follow from, by the headings of other columns; empty: it is not stated.
+        table: File name of another table beside this one, over whose rows the formula sums up; empty: none.
+        by: Headings that both tables have: the rows of the other one that a cell sums up have the same values there.
+        where: Heading of the other table -> the text that its cells have in those rows.
     """
 
     role: str
@@ -129,6 +147,10 @@ class ColumnRole(Frozen):
     values: dict[str, dict[str, AxisValue] | None] = Field(default_factory=dict)
     blank: Literal["", "above"] = ""
     constants: dict[str, AxisValue] = Field(default_factory=dict)
+    formula: Annotated[str, Field(max_length=300)] = ""
+    table: Annotated[str, Field(max_length=200)] = ""
+    by: tuple[str, ...] = ()
+    where: dict[str, str] = Field(default_factory=dict)
 
 
 def _read_column(written: object) -> object:
@@ -144,6 +166,7 @@ def _read_column(written: object) -> object:
         what = "`role` is missing" if role is None else f"{display_value(role)} is no role"
         raise fault(what, choices_hint(role, ROLES), *(("role",) if "role" in written else ()))
     constants = {name: value for name, value in written.items() if name not in _KEYS}
+    _check_formula(role, written)
     if constants and role not in FIGURES:
         name = next(iter(constants))
         known = _KEYS if name not in DESCRIPTIONS and name not in DEFINITIONS else ()
@@ -151,10 +174,29 @@ def _read_column(written: object) -> object:
         raise fault(f"a column of the role {role} has no key `{name}`", hint, name)
     column = {name: written[name] for name in _KEYS if name in written}
     _check_unit(role, written)
-    if role in (*FIGURES, "comment", IGNORED) and (other := {"values", "blank"} & written.keys()):
+    if role in (*FIGURES, *PROCESSES, DERIVED, "comment", IGNORED) and (other := {"values", "blank"} & written.keys()):
         hint = "columns that say what was measured have such keys"
         raise fault(f"a column of the role {role} has no key `{min(other)}`", hint, min(other))
     return {**column, "values": _values(role, written.get("values", {})), "constants": _read_constants(constants)}
+
+
+def _check_formula(role: str, written: Mapping[str, object]) -> None:
+    """Refuse formulas that cannot be read, keys that need one, and columns of texts with one."""
+    other = next((name for name in _DERIVED_KEYS if name in written), None)
+    if other is None:
+        return
+    if role not in (DERIVED, *FIGURES, *PROCESSES):
+        hint = f"columns of the role {DERIVED}, and of figures, have such keys"
+        raise fault(f"a column of the role {role} has no key `{other}`", hint, other)
+    formula = written.get("formula")
+    if not isinstance(formula, str):
+        raise fault("`formula` is not a text", "write formula: a / b, with the headings of columns", "formula")
+    try:
+        parse_formula(formula)
+    except FormulaError as error:
+        raise fault(error.message, error.hint, "formula") from None
+    if ("by" in written or "where" in written) and "table" not in written:
+        raise fault("`by` and `where` choose rows of another table", "name it: table: other.csv", "formula")
 
 
 def _check_unit(role: str, written: Mapping[str, object]) -> None:
@@ -201,7 +243,7 @@ class Roles(Frozen):
     """What a roles file states.
 
     Attributes:
-        rows: What a row is.
+        rows: What a row is: `figures` were not measured, such as prices; they are audited, and make no run.
         tool: Tool that measured, with its version; empty if it is not stated.
         separator: Separator of cells; empty for Markdown, or to have it found.
         skip: Rows above the headings.
@@ -210,11 +252,12 @@ class Roles(Frozen):
         thousands: Sign between groups of three digits; empty: none. A blank is any kind of blank.
         empty: Texts of cells that mean the same as an empty one.
         marks: Signs after numbers that point to a footnote.
+        book: Name of the price book that formulas with `price` look up; empty: none.
         constants: What holds for all results; `with` in the file.
         columns: HeadingParts -> what the column is.
     """
 
-    rows: Literal["results"] = "results"
+    rows: Literal["results", "figures"] = "results"
     tool: Annotated[str, Field(max_length=60)] = ""
     separator: Literal["", ",", ";", "tab", "|"] = ""
     skip: Annotated[int, Field(ge=0, le=1000)] = 0
@@ -223,6 +266,7 @@ class Roles(Frozen):
     thousands: Literal["", ",", ".", " ", "'"] = ""
     empty: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    book: Annotated[str, Field(max_length=60)] = ""
     constants: Constants = Field(default_factory=dict, alias="with")
     columns: dict[str, Column]
 
@@ -239,10 +283,12 @@ class RolesFile(NamedTuple):
     Attributes:
         name: As the user named it.
         roles: What it states.
+        text: The whole file.
     """
 
     name: str
     roles: Roles
+    text: str = ""
 
 
 def read_roles(path: str) -> RolesFile:
@@ -252,7 +298,8 @@ def read_roles(path: str) -> RolesFile:
         AssayError: It cannot be read, or is no roles file.
     """
     hint = "name a roles file; `assay import TABLE` prints one to start from"
-    return RolesFile(path, parse_roles(read_user_file(path, path, hint, MAX_BYTES), path))
+    data = read_user_file(path, path, hint, MAX_BYTES)
+    return RolesFile(path, parse_roles(data, path), data.decode("utf-8-sig", "replace"))
 
 
 def parse_roles(data: bytes, name: str) -> Roles:

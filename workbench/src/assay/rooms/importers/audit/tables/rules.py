@@ -1,0 +1,183 @@
+"""All rules about tables, and what they find."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from assay.rooms.importers.audit.findings import AuditFinding, Severity
+from assay.rooms.importers.audit.tables import derived, grids, labels, repeated
+from assay.rooms.importers.audit.tables.cells import AuditedTable, TableFinding
+from assay.rooms.importers.work.results import ToolOutput
+
+
+class TableRule(NamedTuple):
+    """A rule about tables; the fields are those of `Rule`, but that `find` looks at one table."""
+
+    id: str
+    severity: Severity
+    about: str
+    basis: str
+    find: Callable[[AuditedTable], Iterator[TableFinding]]
+
+
+TABLE_RULES: tuple[TableRule, ...] = (
+    TableRule(
+        "derived-cell",
+        "error",
+        "A cell of a table is not what follows from other cells, by the formula of its column.",
+        "arithmetic, within the printed rounding of all cells; the formula is stated, or the heading says it and most "
+        "cells follow it",
+        derived.derived_cells,
+    ),
+    TableRule(
+        "cut-off",
+        "warning",
+        "Cells that follow from others are cut off where rounding gives another last digit.",
+        "arithmetic; a reader takes a printed number for rounded",
+        derived.cut_cells,
+    ),
+    TableRule(
+        "another-formula",
+        "warning",
+        "A column follows another formula than its heading says: a median for a mean, another column, 1024 for 1000.",
+        "all its cells are given by the one, within the printed rounding; chance below 0.001 over all attempts",
+        derived.other_formula,
+    ),
+    TableRule(
+        "summary-row",
+        "error",
+        "A row called total, average, median, minimum or maximum is not that of the rows above.",
+        "arithmetic, within the printed rounding",
+        repeated.summary_rows,
+    ),
+    TableRule(
+        "different-values",
+        "warning",
+        "A figure stands in two places with different values (columns `what`, `place`, `value`).",
+        "one of them is wrong, or they are of different things",
+        repeated.different_values,
+    ),
+    TableRule(
+        "two-spellings",
+        "warning",
+        "Two names of a column differ only in case, blanks, hyphens, or characters that look alike.",
+        "programs take them for two things",
+        labels.spellings,
+    ),
+    TableRule(
+        "count-of-range",
+        "warning",
+        "A range such as `491-510` holds another number than a column says that fits the other rows.",
+        "counting, both ends included",
+        labels.counts_of_ranges,
+    ),
+    TableRule(
+        "count-in-words",
+        "warning",
+        "A text such as `8 x c3.8xlarge` has another count than a column says that fits the other rows.",
+        "counting",
+        labels.counts_in_words,
+    ),
+    TableRule(
+        "unknown-instance",
+        "warning",
+        "An instance type is not in the catalogue, which has its family in other sizes.",
+        "the providers' lists of instance types",
+        labels.unknown_instances,
+    ),
+    TableRule(
+        "row-twice",
+        "warning",
+        "A row is of the same as an earlier one, and nothing tells them apart.",
+        "repeats have a column that counts them",
+        grids.rows_twice,
+    ),
+    TableRule(
+        "missing-combination",
+        "note",
+        "A value of a column lacks combinations that most of its other values have.",
+        "an otherwise full grid",
+        grids.missing_combinations,
+    ),
+    TableRule(
+        "missing-cells",
+        "note",
+        "Matrices over two sizes lack cells that the others have.",
+        "an otherwise full grid",
+        grids.missing_cells,
+    ),
+    TableRule(
+        "gap-in-series",
+        "note",
+        "A running number is left out.",
+        "eight and more numbers that rise by one",
+        grids.gaps_in_series,
+    ),
+    TableRule(
+        "cell-among-neighbours",
+        "note",
+        "A cell over two sizes is five times or a fifth of its neighbours, which are alike.",
+        "three neighbours or more that differ by half at most; a cache may do it, or a digit that is wrong",
+        grids.cell_among_neighbours,
+    ),
+    TableRule(
+        "figures-alike",
+        "note",
+        "Three and more results in a row have the same figures.",
+        "measurements of three digits seldom agree; a limit that all reach may do it",
+        repeated.figures_alike,
+    ),
+    TableRule(
+        "units-of-cells",
+        "note",
+        "Cells of a column have units of bits and of bytes, or of powers of 1000 and of 1024.",
+        "a reader compares the numbers",
+        labels.units_of_cells,
+    ),
+)
+"""In the order in which they are documented."""
+
+
+def audit_tables(outputs: Sequence[ToolOutput]) -> list[AuditFinding]:
+    """Return all findings about the tables that outputs were read from."""
+    found = []
+    for output in outputs:
+        if output.table is not None:
+            table = AuditedTable(output.table)
+            found += [_finding(rule, table, each) for rule in TABLE_RULES for each in rule.find(table)]
+    return found
+
+
+def _finding(rule: TableRule, table: AuditedTable, found: TableFinding) -> AuditFinding:
+    return AuditFinding(
+        rule=rule.id,
+        severity=rule.severity,
+        file=table.source.file,
+        line=found.line,
+        result=found.column,
+        text=found.text,
+        numbers={name: str(value) for name, value in found.numbers.items()},
+        others=tuple(f"{table.source.file}:{line}" for line in found.lines),
+    )
+
+
+class RecomputedCells(NamedTuple):
+    """How many derived cells of tables were recomputed.
+
+    Attributes:
+        cells: Cells that a formula was computed for.
+        columns: Their columns.
+        unknown: Cells for which the formula gives nothing, since something that goes in is not known.
+    """
+
+    cells: int
+    columns: int
+    unknown: int
+
+
+def recomputed_cells(outputs: Sequence[ToolOutput]) -> RecomputedCells:
+    """Return how many derived cells of the tables that outputs were read from were recomputed."""
+    tables = [AuditedTable(output.table) for output in outputs if output.table is not None]
+    columns = [column for table in tables for column in derived.recomputed(table)]
+    return RecomputedCells(
+        sum(len(column.values) for column in columns), len(columns), sum(len(column.unknown) for column in columns)
+    )

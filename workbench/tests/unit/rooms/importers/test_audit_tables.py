@@ -1,0 +1,223 @@
+"""The audit of tables: right ones have notes at most, and each rule finds what it is for and nothing beside it."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from paths import REPOSITORY
+from table_samples import FILE, PAPERS, PASTED, columns, roles_of
+
+from assay.rooms.importers.audit.facts import MachineFacts
+from assay.rooms.importers.audit.findings import AuditFinding
+from assay.rooms.importers.audit.rules import audit
+from assay.rooms.importers.audit.runs import outputs_of
+from assay.rooms.importers.audit.tables.rules import TABLE_RULES
+from assay.rooms.importers.work import table
+from assay.rooms.importers.work.results import ImportOptions, ToolOutput
+from assay.rooms.importers.work.table_roles import RolesFile, parse_roles
+
+STUDIES = REPOSITORY / "studies" / "papers"
+FIGURES = ("rows: figures",)
+
+
+def read(text: str, roles: str) -> list[ToolOutput]:
+    known = RolesFile("r.yaml", parse_roles(roles.encode(), "r.yaml"), roles)
+    return table.read(text, FILE, ImportOptions(roles=known, is_audit=True))
+
+
+def found(text: str, roles: str) -> list[AuditFinding]:
+    """What the rules about tables find."""
+    ids = {rule.id for rule in TABLE_RULES}
+    return [each for each in audit(read(text, roles), MachineFacts()) if each.rule in ids]
+
+
+def figures(*lines: str) -> str:
+    return columns(*lines, head=FIGURES)
+
+
+def csv_of(*rows: str) -> str:
+    return "\n".join(rows) + "\n"
+
+
+ALL_IGNORED = "name: comment"
+RATE = ("os: target", "op: operation", "mb: {role: throughput, unit: MB/s}")
+COSTS = figures(ALL_IGNORED, "usd: ignored", "tb: ignored", "each: {role: derived, formula: usd / tb}")
+GRID = columns("op: operation", "file: {role: file_size, unit: KiB}", "mb: {role: throughput, unit: MB/s}")
+SIZES = columns(
+    "op: operation",
+    "file: {role: file_size, unit: KiB}",
+    "rec: {role: record_size, unit: KiB}",
+    "mb: {role: throughput, unit: MB/s}",
+)
+SERVERS = columns(
+    "set: target", "count: servers", "mb: {role: throughput, unit: MB/s}", head=("with: {operation: read}",)
+)
+PLACES = figures("what: comment", "place: comment", "value: ignored")
+
+
+def sizes(changed: dict[tuple[int, int], str], without: frozenset[tuple[str, int, int]] = frozenset()) -> str:
+    rows = ["op,file,rec,mb"]
+    for op in ("read", "write", "reread"):
+        for file in (512, 1024, 2048, 4096):
+            for record in (4, 16, 64, 256):
+                if (op, file, record) not in without:
+                    value = changed.get((file, record), f"{100 + file / 1000 + record / 100:.2f}")
+                    rows.append(f"{op},{file},{record},{value if op == 'read' else f'{float(value) * 1.01:.2f}'}")
+    return csv_of(*rows)
+
+
+def grid(without: str = "") -> str:
+    rows = [f"{op},{file},{number}1.5" for number, op in enumerate(("read", "write"), 1) for file in (4, 8, 16, 32)]
+    return csv_of("op,file,mb", *(row for row in rows if not row.startswith(without or "-")))
+
+
+MEANS = columns(
+    "op: operation", *(f"run{number}: ignored" for number in (1, 2, 3)), "mean: {role: throughput, unit: MB/s}"
+)
+FALSE = {
+    "derived-cell": (csv_of("name,usd,tb,each", "a,15.41,5,3.08", "b,15.12,12,1.36"), COSTS),
+    "cut-off": (csv_of("name,usd,tb,each", "a,15.41,5,3.08", "b,11.88,13,0.91", "c,10.00,6,1.66"), COSTS),
+    "another-formula": (
+        csv_of(
+            "op,run1,run2,run3,mean",
+            *(
+                f"{op},{a},{b},{c},{b}"
+                for op, a, b, c in (
+                    ("read", 101.2, 105.5, 131.8),
+                    ("write", 88.3, 91.4, 99.2),
+                    ("reread", 301.4, 322.7, 389.1),
+                )
+            ),
+        ),
+        MEANS,
+    ),
+    "summary-row": (csv_of("name,usd", "a,10.50", "b,20.25", "Total,30.57"), figures(ALL_IGNORED, "usd: {role: iops}")),
+    "different-values": (csv_of("what,place,value", "a rate,figure 4,234", "a rate,section 9,240"), PLACES),
+    "two-spellings": (csv_of("os,op,mb", "16 KB,read,5.1", "16KB,write,4.2"), columns(*RATE)),
+    "count-of-range": (csv_of("ids,jobs", "1-5,5", "10-29,20", "51-95,40"), figures("ids: comment", "jobs: ignored")),
+    "count-in-words": (
+        csv_of("set,count,mb", "2 x ssd,2,5.1", "4 x ssd,4,6.1", "8 x hdd,8,7.1", "6 x hdd,16,9.1"),
+        SERVERS,
+    ),
+    "unknown-instance": (csv_of("os,op,mb", "hi1.xlarge,read,5.1", "hi1.4xlarge,read,6.1"), columns(*RATE)),
+    "row-twice": (csv_of("os,op,mb", "a,read,5.1", "a,read,5.2"), columns(*RATE)),
+    "missing-combination": (grid("write,16"), GRID),
+    "missing-cells": (sizes({}, frozenset({("write", 1024, 16)})), SIZES),
+    "gap-in-series": (
+        csv_of("job,usd", *(f"{job},{job * 7 % 5}" for job in range(64, 81) if job != 79)),
+        figures("job: ignored", "usd: comment"),
+    ),
+    "cell-among-neighbours": (sizes({(1024, 16): "1011.50"}), SIZES),
+    "figures-alike": (
+        csv_of("os,op,gb,s", *(f"{name},read,11.3,9.67" for name in "abc"), "d,read,12.1,9.71"),
+        columns("os: target", "op: operation", "gb: {role: throughput, unit: GB/s}", "s: {role: time, unit: s}"),
+    ),
+    "units-of-cells": (csv_of("os,op,mb", "a,read,5.1 MB/s", "b,read,6.1 MiB/s"), columns(*RATE[:2], "mb: throughput")),
+}
+"""Rule -> a table that is wrong as it says, and its roles."""
+RIGHT = {
+    "derived-cell": (csv_of("name,usd,tb,each", "a,15.41,5,3.08", "b,15.12,12,1.26", "c,11.88,88,0.14"), COSTS),
+    "another-formula": (
+        csv_of("op,run1,run2,run3,mean", "read,101.2,105.5,131.8,112.8", "write,88.3,91.4,99.2,93.0", "reread,1,2,3,2"),
+        MEANS,
+    ),
+    "summary-row": (csv_of("name,usd", "a,10.50", "b,20.25", "Total,30.75"), figures(ALL_IGNORED, "usd: {role: iops}")),
+    "different-values": (csv_of("what,place,value", "a rate,figure 4,234", "a rate,section 9,234.4"), PLACES),
+    "two-spellings": (
+        csv_of("os,op,mb", "16 KB,read,5.1", "16 KB,write,4.2", "1-10,read,1", "11-0,read,1"),
+        columns(*RATE),
+    ),
+    "count-of-range": (csv_of("ids,jobs", "1-5,5", "10-29,20", "51-95,45"), figures("ids: comment", "jobs: ignored")),
+    "count-in-words": (
+        csv_of("set,count,mb", "2 x ssd,2,5.1", "4 x ssd,4,6.1", "8 x hdd,8,7.1", "6 x hdd,6,9.1"),
+        SERVERS,
+    ),
+    "unknown-instance": (csv_of("os,op,mb", "hi1.4xlarge,read,5.1", "zz9.large,read,6.1"), columns(*RATE)),
+    "row-twice": (csv_of("os,op,mb", "a,read,5.1", "a,write,5.2"), columns(*RATE)),
+    "missing-combination": (grid(), GRID),
+    "missing-cells": (sizes({}), SIZES),
+    "gap-in-series": (
+        csv_of("job,usd", *(f"{job},{job * 7 % 5}" for job in range(64, 81))),
+        figures("job: ignored", "usd: comment"),
+    ),
+    "figures-alike": (
+        csv_of("os,op,gb,s", *(f"{name},read,11.{at},9.67" for at, name in enumerate("abcd"))),
+        columns("os: target", "op: operation", "gb: {role: throughput, unit: GB/s}", "s: {role: time, unit: s}"),
+    ),
+    "units-of-cells": (csv_of("os,op,mb", "a,read,5.1 MB/s", "b,read,6.1 GB/s"), columns(*RATE[:2], "mb: throughput")),
+}
+"""The same without the mistake."""
+
+
+@pytest.mark.parametrize("rule", FALSE)
+def test_what_is_wrong_in_a_table_is_found_by_its_rule_alone(rule: str) -> None:
+    text, roles = FALSE[rule]
+    assert {each.rule for each in found(text, roles)} == {rule}
+
+
+@pytest.mark.parametrize("rule", RIGHT)
+def test_what_is_right_in_a_table_is_not_found(rule: str) -> None:
+    text, roles = RIGHT[rule]
+    assert found(text, roles) == []
+
+
+def test_every_rule_about_tables_has_a_false_case() -> None:
+    assert {rule.id for rule in TABLE_RULES} == FALSE.keys()
+
+
+@pytest.mark.parametrize("path", [*PASTED, *PAPERS], ids=lambda path: path.stem)
+def test_pasted_tables_have_notes_at_most(path: Path) -> None:
+    wrong = {"bowtie2": {"count-of-range"}, "beegfs-options": {"another-formula"}}
+    rules = {each.rule for each in found(path.read_text(), roles_of(path).read_text()) if each.severity != "note"}
+    assert rules == wrong.get(path.stem, set())
+
+
+KNOWN = (
+    ("aoe-2007", "budget", "summary-row", "retail_usd", 7),
+    ("aoe-2007", "statements", "derived-cell", "mb_s", 3),
+    ("aoe-2007", "matrices", "missing-cells", "", 1),
+    ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 2096),
+    ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 2129),
+    ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 2139),
+    ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 2692),
+    ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 3398),
+    ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 3407),
+    ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 3433),
+    ("aws-2012", "best-rates", "unknown-instance", "instance", 38),
+    ("aws-2012", "statements", "different-values", "value", 3),
+    ("beegfs-2016", "options", "derived-cell", "usd_hour_per_gb_s_write", 2),
+    ("beegfs-2016", "options", "cut-off", "usd_hour", 2),
+    ("beegfs-2016", "scaling", "missing-combination", "clients", 10),
+    ("nfs-2016", "logs", "derived-cell", "avg_kb_s", 8),
+    ("nfs-2016", "logs", "derived-cell", "avg_kb_s", 9),
+    ("nfs-2016", "summary", "derived-cell", "mb_s", 2),
+    ("nfs-2016", "logs", "cut-off", "avg_kb_s", 21),
+    ("nfs-2016", "logs", "two-spellings", "label_as_printed", 19),
+    ("nfs-2016", "summary", "cut-off", "mb_s", 2),
+    ("powerscale-2020", "fsx", "derived-cell", "throughput_mb_s", 3),
+    ("powerscale-2020", "render-summary", "derived-cell", "mean_min", 2),
+    ("powerscale-2020", "synciq", "derived-cell", "data_bytes", 2),
+    ("powerscale-2020", "synciq", "derived-cell", "rate_mbit_s", 2),
+    ("powerscale-2020", "bowtie2", "count-of-range", "job_ids", 4),
+    ("powerscale-2020", "statements", "different-values", "value", 3),
+    ("powerscale-2020", "statements", "different-values", "value", 5),
+    ("powerscale-2020", "statements", "different-values", "value", 11),
+    ("powerscale-2020", "statements", "different-values", "value", 15),
+    ("powerscale-2020", "statements", "different-values", "value", 17),
+    ("powerscale-2020", "iperf", "figures-alike", "gbytes", 8),
+    ("powerscale-2020", "render-jobs", "gap-in-series", "job", 17),
+)
+"""Paper, table, rule, column and line of each finding about the tables of five papers."""
+
+
+def test_tables_of_papers_have_these_findings_and_no_others() -> None:
+    """Worked out by hand from the printed figures: what differs, where, and by which arithmetic."""
+    seen = Counter()
+    for folder in sorted(path for path in STUDIES.iterdir() if path.is_dir()):
+        outputs, unread = outputs_of(str(folder), Path("none"))
+        assert unread == []
+        of_tables = {rule.id for rule in TABLE_RULES}
+        for each in audit(outputs, MachineFacts()):
+            if each.rule in of_tables:
+                seen[folder.name, Path(each.file).stem, each.rule, each.result, each.line] += 1
+    assert seen == Counter(dict.fromkeys(KNOWN, 1))
