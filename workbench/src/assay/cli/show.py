@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.model.base import AssayError, warning
+from assay.model.base import EXIT_USAGE, AssayError, warning
 from assay.model.room import hook
 from assay.model.units import about_count, about_rate
 from assay.run.brief_results import first_results, stored_or_new_page, stored_or_new_results
@@ -44,19 +44,45 @@ def command(
     out: Path = RUNS,
     everything: bool = typer.Option(False, "--all", help=f"All results, not only the first {FIRST_ROWS}."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON; without CASE all results."),
+    tables: bool = typer.Option(
+        False, "--tables", help="The greatest rate of each target, and means over one size for each value of another."
+    ),
 ) -> None:
     """Show a run's results and verdicts, or all details of one case.
 
-    Example: `assay show last`, `assay show last c0003 --json`
+    Example: `assay show last`, `assay show last c0003 --json`, `assay show last --tables`
     """
     from assay.store import RunStore, find_run
 
     folder = find_run(run, out)
     with RunStore.open(folder) as store:
-        if case:
+        if tables and (case or as_json):
+            raise AssayError("--tables is of a whole run, as text", "leave out CASE and --json", EXIT_USAGE)
+        if tables:
+            _show_tables(store)
+        elif case:
             _show_case(store, case, as_json)
         else:
             _show_run(store, None if everything else FIRST_ROWS, as_json)
+
+
+def _show_tables(store: "RunStore") -> None:
+    """Print the tables over all targets that the report has in its evidence.
+
+    Raises:
+        AssayError: The run has neither three targets nor a workload over two sizes.
+    """
+    from assay.report.sections import greatest, means
+    from assay.report.view import RunView
+    from assay.run.analysis import load_analysis
+
+    view = RunView(load_analysis(str(store.folder), store.folder.parent))
+    best = greatest.table(view)
+    blocks = [*([best] if best else []), *means.plain_blocks(view)]
+    if not blocks:
+        message = "no tables: they need three targets, or a workload that sweeps two sizes and nothing else"
+        raise AssayError(message, "assay show RUN has all results")
+    print_blocks(*blocks)
 
 
 def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:

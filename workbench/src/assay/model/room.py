@@ -14,6 +14,7 @@ from typing import Any
 PACKAGE = "assay.rooms"
 HOOKS = {
     "imported_blocks": "(run folder, case id): all that the output of another tool says of a case, as blocks",
+    "audit_blocks": "(run folder): what speaks against the results of an imported run, as blocks",
     "job_states": "(runs, print_line): the summaries of runs, with the state of each whose batch job is not over",
     "job_text": "(run folder): id and state of the run's newest batch job; empty if it was not submitted",
     "job_section": "(): section of a run's environment on the batch job of this process; empty outside of jobs",

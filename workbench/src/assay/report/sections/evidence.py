@@ -1,11 +1,13 @@
 """The evidence: each kind of work in tables and charts, further caveats, and how to read them."""
 
 from collections import Counter
+from pathlib import Path
 
 from assay.analyse.scaling import scalings
 from assay.model.result.result import ResultRow
 from assay.model.result.summary_page import MAX_CAVEATS
 from assay.model.result.verdict import Verdict
+from assay.model.room import hook
 from assay.report import numbers
 from assay.report.claims import find_claims, kind_of_work
 from assay.report.document import (
@@ -21,7 +23,7 @@ from assay.report.document import (
     Table,
 )
 from assay.report.measure import measure_of
-from assay.report.sections import comparison, results
+from assay.report.sections import comparison, greatest, means, results
 from assay.report.summary.caveats import caveats
 from assay.report.summary.lines import is_usable
 from assay.report.view import RunView
@@ -46,6 +48,11 @@ def section(view: RunView) -> Section:
     if not results.are_in_evidence(view):
         blocks += uncompared_blocks(view, {name for claim in found for name in (claim.base, claim.other)})
     blocks += results.evidence_blocks(view)
+    if (best := greatest.table(view)) is not None:
+        blocks += [Heading("Greatest rates", "evidence-greatest"), best]
+    blocks += means.blocks(view)
+    if view.run.imports:
+        blocks += hook("audit_blocks")(Path(view.run.folder))
     more = caveats(view, found, growth)[MAX_CAVEATS:]
     if more:
         blocks += [Heading("More caveats", "evidence-caveats"), Bullets(tuple(one.words for one in more))]

@@ -16,5 +16,8 @@ ROOM = Room(
         ),
     },
     sections={"assay.rooms.importers.shown.section:section": "evidence"},
-    hooks={"imported_blocks": "assay.rooms.importers.shown.figures:case_blocks"},
+    hooks={
+        "imported_blocks": "assay.rooms.importers.shown.figures:case_blocks",
+        "audit_blocks": "assay.rooms.importers.shown.section:audit_blocks",
+    },
 )

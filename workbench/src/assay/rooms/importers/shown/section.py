@@ -8,6 +8,8 @@ from assay.report.view import RunView
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.rules import audit
 from assay.rooms.importers.audit.runs import outputs_of_run
+from assay.rooms.importers.audit.shown import recomputed_words
+from assay.rooms.importers.audit.tables.rules import recomputed_cells
 from assay.rooms.importers.shown.figures import imported_run, options_words, place_words
 from assay.rooms.importers.work.results import Figure, ImportedResult, ImportedRun
 
@@ -32,21 +34,27 @@ def section(view: RunView) -> Section | None:
         "Assay measured nothing of this run: all figures are those of the files below. What a file does not say is not "
         "known, and rules that need it were not evaluated."
     )
-    folder = Path(view.run.folder)
-    blocks: list[Block] = [measured, _files(view), *_findings(folder), *_left_out(run), *_figures(run)]
+    blocks: list[Block] = [measured, _files(view), *_left_out(run), *_figures(run)]
     return Section("imported", "Imported", tuple(blocks))
 
 
-def _findings(folder: Path) -> list[Block]:
-    """Return what the audit finds against the results, without facts about the machines."""
-    findings = audit(outputs_of_run(folder), MachineFacts())
-    title = Heading("Audit", "imported-audit", 4)
+def audit_blocks(folder: Path) -> list[Block]:
+    """Return what the audit finds against the results, without facts about the machines.
+
+    Args:
+        folder: The folder of an imported run.
+    """
+    outputs = outputs_of_run(folder)
+    findings = audit(outputs, MachineFacts())
+    title = Heading("Audit", "imported-audit", 3)
+    cells = recomputed_words(recomputed_cells(outputs))
+    recomputed = f" {cells[:1].upper()}{cells[1:]}." if cells else ""
     if not findings:
-        return [title, Paragraph("The rules of the audit find nothing against these results.")]
+        return [title, Paragraph(f"The rules of the audit find nothing against these results.{recomputed}")]
     rows = tuple((one.severity, one.place, one.result, one.text, one.rule) for one in findings[:MAX_ROWS])
     columns = tuple(Column(name) for name in ("Severity", "Place", "Result", "Finding", "Rule"))
     more = f" The first {MAX_ROWS} of {len(findings):,}." if len(findings) > MAX_ROWS else ""
-    about = f"`assay audit RUN --facts FILE` judges by memory, links and devices, too.{more}"
+    about = f"`assay audit RUN --facts FILE` judges by memory, links and devices, too.{recomputed}{more}"
     return [title, Table("imported-audit-table", columns, rows, about)]
 
 

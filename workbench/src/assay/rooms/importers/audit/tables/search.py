@@ -17,7 +17,7 @@ MIN_ROWS = 3
 MAX_WRONG = 0.2
 """Largest share of cells that do not follow a formula which the others follow."""
 MAX_NEAR = 16
-"""Most columns of numbers that are attempts, the nearest first."""
+"""Most columns of numbers that are tried, the nearest first."""
 MAX_RUN = 12
 """Most columns side by side that a sum or mean is of."""
 MAX_CELLS = 2_000
