@@ -14,7 +14,6 @@ from assay.terminal.settings import RUNS, matching_runs
 if TYPE_CHECKING:
     from assay.model.money.price import PriceBook
     from assay.model.result.result import RunAnalysis
-    from assay.report.published_figures import PublishedFigures
 
 FILE_NAME = "report.html"
 
@@ -33,15 +32,19 @@ def command(
     prices: str | None = typer.Option(
         None, "--prices", metavar="today[=BOOK]", help="Show today's prices next to the run's own."
     ),
-    published: str | None = typer.Option(
-        None, "--published", metavar="FILE", help="Draw the published figures in this CSV file in the same charts."
+    beside: str | None = typer.Option(
+        None,
+        "--beside",
+        metavar="RUN",
+        autocompletion=matching_runs,
+        help="Draw the results of another run, such as imported figures, in the same charts.",
     ),
 ) -> None:
     """Write a run's report as one HTML file that opens without a network, and print its path.
 
     An existing page of Assay is replaced; another file only with --force. Costs use the prices stored with the run;
-    `--prices today` also shows costs at today's prices, `--prices today=BOOK` at those of a price book. `--published`
-    draws published figures of others: columns target, operation, file_size, record_size, throughput.
+    `--prices today` also shows costs at today's prices, `--prices today=BOOK` at those of a price book. `--beside`
+    draws another run, such as figures of a paper that `assay import` has read, in the same charts.
 
     Example: `assay report last --output storage.html`
     """
@@ -56,7 +59,8 @@ def command(
     analysis = load_analysis(run, out)
     # What is loaded is needed until the end, so the garbage collector need not scan it repeatedly.
     gc.freeze()
-    path = write_report(analysis, destination, _current_prices(analysis, prices), _published_figures(published))
+    other = None if beside is None else load_analysis(beside, out, quick=True)
+    path = write_report(analysis, destination, _current_prices(analysis, prices), other)
     if path is None:
         return
     print_line(str(path))
@@ -90,19 +94,11 @@ def _current_prices(analysis: "RunAnalysis", written: str | None) -> "PriceBook 
     return book
 
 
-def _published_figures(path: str | None) -> "PublishedFigures | None":
-    if path is None:
-        return None
-    from assay.report.published_figures import read_published_figures
-
-    return read_published_figures(path)
-
-
 def write_report(
     analysis: "RunAnalysis",
     output: OutputFile | None,
     today: "PriceBook | None" = None,
-    published: "PublishedFigures | None" = None,
+    other: "RunAnalysis | None" = None,
 ) -> Path | None:
     """Write the HTML report, complete or not at all.
 
@@ -110,7 +106,7 @@ def write_report(
         analysis: The run.
         output: The file that the user named; None: `report.html` in the run's folder, where no link is followed.
         today: Current prices to show with those of the run.
-        published: Published figures to draw with the run's own.
+        other: Another run to draw with this one.
 
     Returns:
         Path of the report; None if it was printed.
@@ -121,7 +117,7 @@ def write_report(
     from assay.report.build import build_document
     from assay.report.html import render_html
 
-    text = render_html(build_document(analysis, today, published))
+    text = render_html(build_document(analysis, today, other))
     if output is not None:
         output.write(text)
         return None if output.prints else output.path

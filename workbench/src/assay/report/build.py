@@ -8,7 +8,6 @@ from assay.report import numbers
 from assay.report.document import Document, Section
 from assay.report.growth.stages import stage_lines
 from assay.report.measure import works_without_storage
-from assay.report.published_figures import PublishedFigures
 from assay.report.sections import (
     appendix,
     ceilings,
@@ -18,7 +17,7 @@ from assay.report.sections import (
     hosts,
     method,
     network,
-    published,
+    other_run,
     scaling,
     short_answer,
     verdicts,
@@ -42,14 +41,14 @@ SECTIONS = (
 
 
 def build_document(
-    analysis: RunAnalysis, current_book: PriceBook | None = None, published_figures: PublishedFigures | None = None
+    analysis: RunAnalysis, current_book: PriceBook | None = None, other: RunAnalysis | None = None
 ) -> Document:
     """Build the report on a run; the same run gives the same document.
 
     Args:
         analysis: The run.
         current_book: A price book to show beside the prices of the run; None: show only those of the run.
-        published_figures: Published figures to draw in the same charts as the run's own; None: no such section.
+        other: Another run, such as imported figures, to draw in the same charts; None: no such section.
     """
     view = RunView(analysis, current_book)
     run = analysis.run
@@ -67,8 +66,8 @@ def build_document(
         *(("Stages", line) for line in stage_lines(run)),
         ("Run", run.id),
     )
-    if published_figures is not None:
-        made = _behind(made, "evidence", published.section(view, published_figures))
+    if other is not None:
+        made = _behind(made, "evidence", other_run.section(view, other))
     return Document(
         f"{'Assay report' if works_without_storage(analysis.rows) else 'Assay storage report'} · {run.study}",
         run.question or run.study,

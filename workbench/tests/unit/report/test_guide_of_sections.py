@@ -8,13 +8,13 @@ from paths import REPOSITORY
 
 from assay.model.room import rooms
 from assay.report import build
-from assay.report.sections import published
+from assay.report.sections import other_run
 
 GUIDE = (REPOSITORY / "docs" / "guides" / "report.md").read_text().splitlines()
 NAMED = {name for line in GUIDE if line.startswith("| ") for name in line.split(" | ")[0][2:].split(", ")}
 HEADINGS = "\n".join(line.lower() for line in GUIDE if line.startswith("## "))
 ROOMS = [reference.partition(":")[0] for room in rooms() for reference in room.sections]
-FILES = [str(module.__file__) for module in (*build.SECTIONS, published)]
+FILES = [str(module.__file__) for module in (*build.SECTIONS, other_run)]
 
 
 def titles(file: str) -> set[str]:

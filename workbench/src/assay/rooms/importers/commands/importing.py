@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.model.base import AssayError
+from assay.model.base import EXIT_USAGE, AssayError
 from assay.terminal.output_file import FORCE
 from assay.terminal.settings import RUNS
 
@@ -31,7 +31,12 @@ def command(
         metavar="ORDER",
         help="`sequential` or `random`: order of offsets, where outputs do not say it (fio's terse one, IOR's CSV).",
     ),
-    roles: str = typer.Option("", "--roles", metavar="FILE", help="What the columns of tables are: a roles file."),
+    roles: list[str] = typer.Option(
+        [],
+        "--roles",
+        metavar="FILE",
+        help="What the columns of tables are: a roles file for all, or one for each FILE in the same order.",
+    ),
     write_roles: Path | None = typer.Option(
         None,
         "--write-roles",
@@ -57,14 +62,12 @@ def command(
 
     from assay.model.secret import redact_command
     from assay.rooms.importers.work.registry import recognised_words
-    from assay.rooms.importers.work.results import ImportOptions
     from assay.rooms.importers.work.runs import make_run
-    from assay.rooms.importers.work.table_roles import read_roles
     from assay.terminal.output import note, print_line
     from assay.terminal.output_file import OutputFile, never_marked
 
     place = None if write_roles is None else OutputFile(write_roles, never_marked, force, "--write-roles")
-    stated = ImportOptions(_order(order), read_roles(roles) if roles else None)
+    stated = _stated(files, _order(order), roles)
     outputs: list[ToolOutput] = []
     for file, found in _read(files, stated, place):
         note(recognised_words(file, found))
@@ -75,6 +78,22 @@ def command(
             if result.left_out:
                 note(f"left out: {output.file.file}:{result.line}: {result.name}: {result.left_out}")
     print_line(f"imported to {folder}; next: assay show {folder}")
+
+
+def _stated(files: list[str], order: "Order | None", roles: list[str]) -> "list[ImportOptions]":
+    """Return what the user states of each file.
+
+    Raises:
+        AssayError: A roles file cannot be read, or there are neither one nor as many as files.
+    """
+    from assay.rooms.importers.work.results import ImportOptions
+    from assay.rooms.importers.work.table_roles import read_roles
+
+    if len(roles) not in (0, 1, len(files)):
+        message = f"{len(roles)} roles files for {len(files)} files"
+        raise AssayError(message, "give --roles once for all files, or once for each, in the same order", EXIT_USAGE)
+    known = [read_roles(one) for one in roles] or [None]
+    return [ImportOptions(order, one) for one in (known * len(files) if len(known) == 1 else known)]
 
 
 def _order(written: str) -> "Order | None":
@@ -91,7 +110,7 @@ def _order(written: str) -> "Order | None":
 
 
 def _read(
-    files: list[str], stated: "ImportOptions", place: "OutputFile | None"
+    files: list[str], stated: "list[ImportOptions]", place: "OutputFile | None"
 ) -> "list[tuple[str, list[ToolOutput]]]":
     """Return each file with its outputs; write or print the guess at the roles of the first table without roles.
 
@@ -101,9 +120,9 @@ def _read(
     from assay.rooms.importers.work.registry import UnknownColumnsError, read_outputs
 
     found, problems, has_guess = [], [], False
-    for file in files:
+    for file, options in zip(files, stated, strict=True):
         try:
-            found.append((file, read_outputs(file, stated)))
+            found.append((file, read_outputs(file, options)))
         except UnknownColumnsError as error:
             problems.append(error if has_guess else _with_guess(error, place))
             has_guess = True
