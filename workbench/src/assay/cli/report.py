@@ -32,7 +32,7 @@ def command(
     prices: str | None = typer.Option(
         None, "--prices", metavar="today[=BOOK]", help="Show today's prices next to the run's own."
     ),
-    beside: str | None = typer.Option(
+    other_run: str | None = typer.Option(
         None,
         "--beside",
         metavar="RUN",
@@ -59,7 +59,7 @@ def command(
     analysis = load_analysis(run, out)
     # What is loaded is needed until the end, so the garbage collector need not scan it repeatedly.
     gc.freeze()
-    other = None if beside is None else load_analysis(beside, out, quick=True)
+    other = None if other_run is None else load_analysis(other_run, out, quick=True)
     path = write_report(analysis, destination, _current_prices(analysis, prices), other)
     if path is None:
         return

@@ -39,9 +39,9 @@ def table(view: RunView) -> Table | None:
         )
         for workload, operation in keys
     ]
-    lines = [(target, *(_cell(found[key].get(target)) for key in keys)) for target in targets]
-    best = [max(found[key].values(), key=lambda row: row.rate.median if row.rate else 0.0) for key in keys]
-    last: tuple[Cell, ...] = ("Greatest", *(_named(row) for row in best))
+    lines: list[tuple[Cell, ...]] = [(target, *(_cell(found[key].get(target)) for key in keys)) for target in targets]
+    winners = [max(found[key].values(), key=lambda row: row.rate.median if row.rate else 0.0) for key in keys]
+    last: tuple[Cell, ...] = ("Greatest", *(_named(row) for row in winners))
     caption = "The greatest median of each target over all its points; cached and impossible results are left out."
     return Table(_MARK, (Column("Target"), *columns), (*lines, last), caption)
 

@@ -74,7 +74,13 @@ def grid(without: str = "") -> str:
 MEANS = columns(
     "op: operation", *(f"run{number}: ignored" for number in (1, 2, 3)), "mean: {role: throughput, unit: MB/s}"
 )
+SCALING = columns("hosts: hosts", "mb: {role: throughput, unit: MB/s}", head=("with: {operation: read}",))
+PRICES = columns(ALL_IGNORED, "price per hour: ignored", head=(*FIGURES, "book: aws-eu-west-1-2016"))
+RUNS = figures("name: comment", "run 1: ignored", "run 2: ignored", "run 3: ignored", "best of 5 runs: ignored")
 FALSE = {
+    "count-of-columns": (csv_of("name,run 1,run 2,run 3,best of 5 runs", "a,1.52,2.51,3.53,3.53"), RUNS),
+    "price-of-book": (csv_of("name,price per hour", "d2.xlarge,0.690", "d2.2xlarge,1.47"), PRICES),
+    "factor-of-trend": (csv_of("hosts,mb", "1,101.5", "2,190.2", "4,3504.1", "8,610.3", "16,930.9"), SCALING),
     "derived-cell": (csv_of("name,usd,tb,each", "a,15.41,5,3.08", "b,15.12,12,1.36"), COSTS),
     "cut-off": (csv_of("name,usd,tb,each", "a,15.41,5,3.08", "b,11.88,13,0.91", "c,10.00,6,1.66"), COSTS),
     "another-formula": (
@@ -116,6 +122,12 @@ FALSE = {
 }
 """Rule -> a table that is wrong as it says, and its roles."""
 RIGHT = {
+    "count-of-columns": (
+        csv_of("name,run 1,run 2,run 3,best of 3 runs", "a,1.52,2.51,3.53,3.53"),
+        RUNS.replace("of 5", "of 3"),
+    ),
+    "price-of-book": (csv_of("name,price per hour", "d2.xlarge,0.735", "d2.2xlarge,1.47"), PRICES),
+    "factor-of-trend": (csv_of("hosts,mb", "1,101.5", "2,190.2", "4,350.1", "8,610.3", "16,930.9"), SCALING),
     "derived-cell": (csv_of("name,usd,tb,each", "a,15.41,5,3.08", "b,15.12,12,1.26", "c,11.88,88,0.14"), COSTS),
     "another-formula": (
         csv_of("op,run1,run2,run3,mean", "read,101.2,105.5,131.8,112.8", "write,88.3,91.4,99.2,93.0", "reread,1,2,3,2"),

@@ -63,7 +63,8 @@ def _of_folder(folder: Path) -> tuple[list[ToolOutput], list[AssayError]]:
     problems = []
     for path in files:
         try:
-            if path.name.endswith(ROLES_ENDING):
+            # Prose with commas and numbers looks like a damaged table.
+            if path.name.endswith(ROLES_ENDING) or path.stem.upper() == "README":
                 continue
             found += read_outputs(str(path), ImportOptions(roles=_roles_next_to(path), is_audit=True))
         except AssayError as error:

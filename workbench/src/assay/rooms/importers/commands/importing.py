@@ -92,8 +92,10 @@ def _stated(files: list[str], order: "Order | None", roles: list[str]) -> "list[
     if len(roles) not in (0, 1, len(files)):
         message = f"{len(roles)} roles files for {len(files)} files"
         raise AssayError(message, "give --roles once for all files, or once for each, in the same order", EXIT_USAGE)
-    known = [read_roles(one) for one in roles] or [None]
-    return [ImportOptions(order, one) for one in (known * len(files) if len(known) == 1 else known)]
+    known = [read_roles(one) for one in roles]
+    if len(known) < len(files):
+        return [ImportOptions(order, known[0] if known else None)] * len(files)
+    return [ImportOptions(order, one) for one in known]
 
 
 def _order(written: str) -> "Order | None":

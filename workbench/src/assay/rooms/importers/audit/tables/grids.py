@@ -22,7 +22,8 @@ ALIKE = 1.5
 """Most by which the neighbours of a cell may differ."""
 APART = 5
 """Least factor between a cell and all its neighbours."""
-_SIZES = ("file_size", "object_size", "record_size")
+SIZES = ("file_size", "object_size", "record_size")
+"""Parameters that are sizes, of which a smaller one bounds a larger one."""
 
 
 def _measured_rows(table: AuditedTable) -> list[int]:
@@ -36,7 +37,7 @@ def missing_combinations(table: AuditedTable) -> Iterator[TableFinding]:
     """
     keys = [column for column in table.keys if table.role(column.heading) != "repeat"]
     rows = _measured_rows(table)
-    if len(keys) < 2 or not rows or len([1 for each in keys if table.role(each.heading) in _SIZES]) > 1:
+    if len(keys) < 2 or not rows or len([1 for each in keys if table.role(each.heading) in SIZES]) > 1:
         return
     for column in keys:
         others = [each for each in keys if each is not column]
@@ -60,7 +61,7 @@ def missing_combinations(table: AuditedTable) -> Iterator[TableFinding]:
 
 def missing_cells(table: AuditedTable) -> Iterator[TableFinding]:
     """Yield once how many cells a table of file and record sizes lacks, of those that most of its tests have."""
-    sizes = [column for column in table.keys if table.role(column.heading) in _SIZES]
+    sizes = [column for column in table.keys if table.role(column.heading) in SIZES]
     tests = [column for column in table.keys if column not in sizes and table.role(column.heading) != "repeat"]
     rows = _measured_rows(table)
     if len(sizes) != 2 or not tests or not rows:
@@ -109,7 +110,7 @@ def gaps_in_series(table: AuditedTable) -> Iterator[TableFinding]:
 
 def cell_among_neighbours(table: AuditedTable) -> Iterator[TableFinding]:
     """Yield cells of a table of two sizes that are far from all their neighbours, which are alike."""
-    sizes = [column for column in table.keys if table.role(column.heading) in _SIZES]
+    sizes = [column for column in table.keys if table.role(column.heading) in SIZES]
     if len(sizes) != 2 or not all(column.is_numeric for column in sizes):
         return
     others = [column for column in table.keys if column not in sizes]

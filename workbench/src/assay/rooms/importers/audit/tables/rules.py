@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay.rooms.importers.audit.findings import AuditFinding, Severity
-from assay.rooms.importers.audit.tables import derived, grids, labels, repeated
+from assay.rooms.importers.audit.tables import derived, grids, labels, repeated, trends
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableFinding
 from assay.rooms.importers.work.results import ToolOutput
 
@@ -92,6 +92,20 @@ TABLE_RULES: tuple[TableRule, ...] = (
         grids.rows_twice,
     ),
     TableRule(
+        "count-of-columns",
+        "warning",
+        "A heading such as `mean of 5 runs` says another number than the table has columns of runs.",
+        "counting",
+        trends.count_of_columns,
+    ),
+    TableRule(
+        "price-of-book",
+        "warning",
+        "The price of an instance's hour is not that of the price book which the roles file names.",
+        "the book's rows, each with its source, within the printed rounding",
+        trends.price_of_book,
+    ),
+    TableRule(
         "missing-combination",
         "note",
         "A value of a column lacks combinations that most of its other values have.",
@@ -118,6 +132,13 @@ TABLE_RULES: tuple[TableRule, ...] = (
         "A cell over two sizes is five times or a fifth of its neighbours, which are alike.",
         "three neighbours or more that differ by half at most; a cache may do it, or a digit that is wrong",
         grids.cell_among_neighbours,
+    ),
+    TableRule(
+        "factor-of-trend",
+        "note",
+        "A figure is about 10, 100 or 1000 times what the points before and after give, or such a part of it.",
+        "five points and more that otherwise differ by a factor of five at most from one to the next",
+        trends.factor_of_trend,
     ),
     TableRule(
         "figures-alike",
