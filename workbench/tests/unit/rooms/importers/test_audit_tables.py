@@ -227,7 +227,7 @@ def test_tables_of_papers_have_these_findings_and_no_others() -> None:
     seen = Counter()
     for folder in sorted(path for path in STUDIES.iterdir() if path.is_dir()):
         outputs, unread = outputs_of(str(folder), Path("none"))
-        assert unread == []
+        assert [each.message for each in unread] == [f"{folder / 'README.md'}: notes, and no output of a tool"]
         of_tables = {rule.id for rule in TABLE_RULES}
         for each in audit(outputs, MachineFacts()):
             if each.rule in of_tables:

@@ -60,11 +60,14 @@ def _of_folder(folder: Path) -> tuple[list[ToolOutput], list[AssayError]]:
     if len(files) > MAX_FILES:
         raise AssayError(f"{folder}: {len(files):,} files, more than {MAX_FILES:,}", "name a smaller folder")
     found: list[ToolOutput] = []
-    problems = []
+    problems: list[AssayError] = []
     for path in files:
         try:
-            # Prose with commas and numbers looks like a damaged table.
-            if path.name.endswith(ROLES_ENDING) or path.stem.upper() == "README":
+            if path.name.endswith(ROLES_ENDING):
+                continue
+            if path.stem.upper() == "README":
+                # Prose with commas and numbers looks like a damaged table.
+                problems.append(AssayError(f"{path}: notes, and no output of a tool", "name another file"))
                 continue
             found += read_outputs(str(path), ImportOptions(roles=_roles_next_to(path), is_audit=True))
         except AssayError as error:
