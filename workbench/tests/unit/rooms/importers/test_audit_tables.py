@@ -7,13 +7,14 @@ import pytest
 from paths import REPOSITORY
 from table_samples import FILE, PAPERS, PASTED, columns, roles_of
 
+from assay.model.base import AssayError
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import AuditFinding
 from assay.rooms.importers.audit.rules import audit
 from assay.rooms.importers.audit.runs import outputs_of
-from assay.rooms.importers.audit.tables.rules import TABLE_RULES
+from assay.rooms.importers.audit.tables.rules import TABLE_RULES, recomputed_cells
 from assay.rooms.importers.work import table
-from assay.rooms.importers.work.results import ImportOptions, ToolOutput
+from assay.rooms.importers.work.results import ImportOptions, OutputError, ToolOutput
 from assay.rooms.importers.work.table_roles import RolesFile, parse_roles
 
 STUDIES = REPOSITORY / "studies" / "papers"
@@ -177,6 +178,43 @@ def test_every_rule_about_tables_has_a_false_case() -> None:
     assert {rule.id for rule in TABLE_RULES} == FALSE.keys()
 
 
+REFUSED = {
+    "usd /": "is no formula",
+    "usd / power(tb)": "there is no function `power`",
+    "usd / other": "there is no column `other`",
+    "[usd]": "a formula has numbers",
+    "usd" + " + usd" * 60: "too long",
+}
+
+
+@pytest.mark.parametrize("formula", REFUSED)
+def test_formulas_that_cannot_be_computed_are_refused(formula: str) -> None:
+    with pytest.raises((AssayError, OutputError)) as error:
+        read(FALSE["derived-cell"][0], COSTS.replace("usd / tb", f'"{formula}"'))
+    assert REFUSED[formula] in error.value.message and error.value.hint
+
+
+def test_a_finding_has_the_formula_that_gives_what_is_printed() -> None:
+    (unit,) = found(csv_of("name,usd,tb,each", "a,15.41,5,3.010", "b,15.12,12,1.2305"), COSTS)
+    assert "as with 1000 for 1024" in unit.text
+    roles = figures(
+        "name: comment", "a: ignored", "b: ignored", "c: ignored", 'm: {role: derived, formula: "mean(a,b,c)"}'
+    )
+    (mean,) = found(csv_of("name,a,b,c,m", "x,1.5,2.5,9.5,2.5"), roles)
+    assert "median(a, b, c) gives what is printed" in mean.text
+
+
+def test_headings_between_backticks_and_other_tables(tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_text(csv_of("os,mb", "a,1.5", "a,4.5", "b,7.0"))
+    (tmp_path / "best.csv").write_text(csv_of("os,Best MB/s", "a,4.5", "b,7.5"))
+    formula = "{role: derived, formula: max(mb), table: all.csv, by: [os]}"
+    (tmp_path / "best.roles.yaml").write_text(figures("os: comment", f"Best MB/s: {formula}"))
+    outputs, _ = outputs_of(str(tmp_path / "best.csv"), tmp_path)
+    (wrong,) = audit(outputs, MachineFacts())
+    assert (wrong.line, wrong.rule) == (3, "derived-cell") and "max(mb) is 7 in `b`" in wrong.text
+    assert recomputed_cells(outputs) == (2, 1, 0)
+
+
 @pytest.mark.parametrize("path", [*PASTED, *PAPERS], ids=lambda path: path.stem)
 def test_pasted_tables_have_notes_at_most(path: Path) -> None:
     wrong = {"bowtie2": {"count-of-range"}, "beegfs-options": {"another-formula"}}
@@ -206,6 +244,7 @@ KNOWN = (
     ("nfs-2016", "logs", "cut-off", "avg_kb_s", 21),
     ("nfs-2016", "logs", "two-spellings", "label_as_printed", 19),
     ("nfs-2016", "summary", "cut-off", "mb_s", 2),
+    ("powerscale-2020", "fsx", "derived-cell", "capacity_tib", 4),
     ("powerscale-2020", "fsx", "derived-cell", "throughput_mb_s", 3),
     ("powerscale-2020", "render-summary", "derived-cell", "mean_min", 2),
     ("powerscale-2020", "synciq", "derived-cell", "data_bytes", 2),
@@ -216,6 +255,7 @@ KNOWN = (
     ("powerscale-2020", "statements", "different-values", "value", 11),
     ("powerscale-2020", "statements", "different-values", "value", 15),
     ("powerscale-2020", "statements", "different-values", "value", 17),
+    ("powerscale-2020", "statements", "different-values", "value", 19),
     ("powerscale-2020", "iperf", "figures-alike", "gbytes", 8),
     ("powerscale-2020", "render-jobs", "gap-in-series", "job", 17),
 )
@@ -233,3 +273,19 @@ def test_tables_of_papers_have_these_findings_and_no_others() -> None:
             if each.rule in of_tables:
                 seen[folder.name, Path(each.file).stem, each.rule, each.result, each.line] += 1
     assert seen == Counter(dict.fromkeys(KNOWN, 1))
+
+
+def test_a_table_of_logs_of_iozone_has_the_findings_of_the_logs() -> None:
+    outputs, _ = outputs_of(str(STUDIES / "nfs-2016" / "logs.csv"), Path("none"))
+    assert len(outputs) == 16 and sum(len(output.results) for output in outputs) == 32
+    rules = Counter(each.rule for each in audit(outputs, MachineFacts()) if each.severity != "note")
+    of_logs = {"whole-records": 6, "stop-of-the-fastest": 6, "sum-of-processes": 2, "constant-multiple": 4}
+    of_logs |= {
+        "test-that-was-chosen": 2,
+        "label-of-iozone": 3,
+        "digits-alike": 1,
+        "began-too-early": 3,
+        "same-second": 1,
+    }
+    assert rules - Counter(of_logs) == Counter({"derived-cell": 2, "cut-off": 1, "two-spellings": 1})
+    assert Counter(of_logs) - rules == Counter()

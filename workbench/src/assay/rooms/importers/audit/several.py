@@ -131,8 +131,8 @@ def same_second(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFin
         if not file.date or "-+m" not in file.command:
             continue
         first = seen.setdefault(file.date, item)
-        if first is not item and first.output.file.file != file.file:
-            text = f"it began in the same second as {first.output.file.file}: {file.date}"
+        if first is not item and (first.output.file.file != file.file or first.result.target != item.result.target):
+            text = f"it began in the same second as {_log(first, item)}: {file.date}"
             yield RuleFinding(item, text, {"date": file.date}, (first,))
 
 
@@ -152,9 +152,14 @@ def began_too_early(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rul
     for (began, lasted, hosts, item), (later, _, other_hosts, other) in combinations(runs, 2):
         gap = (later - began).total_seconds()
         if hosts == other_hosts and 0 < gap < lasted:
-            text = f"it began {about_duration(gap)} after {item.output.file.file}, whose tests took at least "
+            text = f"it began {about_duration(gap)} after {_log(item, other)}, whose tests took at least "
             text += f"{about_duration(lasted)} on the same list of clients"
             yield RuleFinding(other, text, {"gap_s": f"{gap:.0f}", "lasted_s": f"{lasted:.0f}"}, (item,))
+
+
+def _log(item: Item, other: Item) -> str:
+    """Return the file of an output; with its line if that file, such as a table of logs, has the other one, too."""
+    return item.output.file.file if item.output.file.file != other.output.file.file else item.place
 
 
 def _rounder(first: Item, second: Item, factor: Decimal) -> tuple[Item, Item, Decimal]:

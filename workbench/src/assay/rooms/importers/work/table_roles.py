@@ -185,8 +185,8 @@ def _check_formula(role: str, written: Mapping[str, object]) -> None:
     other = next((name for name in _DERIVED_KEYS if name in written), None)
     if other is None:
         return
-    if role not in (DERIVED, *FIGURES, *PROCESSES):
-        hint = f"columns of the role {DERIVED}, and of figures, have such keys"
+    if role not in (DERIVED, *FIGURES, *PROCESSES, *DEFINITIONS):
+        hint = f"columns of the role {DERIVED}, of figures and of parameters have such keys"
         raise fault(f"a column of the role {role} has no key `{other}`", hint, other)
     formula = written.get("formula")
     if not isinstance(formula, str):

@@ -19,15 +19,21 @@ from assay.rooms.importers.work.table_formula import (
 
 CHANCE = 1e-3
 """Most expected number of formulas that fit by chance."""
+CHANCE_OF_UNITS = 1e-2
+"""The same for powers of 1000 and of 1024, which are taken for each other so often that less will do."""
+_BINARY = 6
+"""How many of the first of `FACTORS` are such."""
 FACTORS = {
     1000 / 1024: "1000 for 1024",
     1024 / 1000: "1024 for 1000",
+    1024**2 / 1000**2: "2^20 for 10^6",
+    1000**2 / 1024**2: "10^6 for 2^20",
+    1024**3 / 1000**3: "2^30 for 10^9",
+    1000**3 / 1024**3: "10^9 for 2^30",
     1000.0: "1000 times it",
     0.001: "a thousandth of it",
     1024.0: "1024 times it",
     1 / 1024: "a 1024th of it",
-    1024**2 / 1000**2: "2^20 for 10^6",
-    1000**2 / 1024**2: "10^6 for 2^20",
     8.0: "bits for bytes",
     0.125: "bytes for bits",
     10.0: "ten times it",
@@ -74,10 +80,11 @@ def alternative(
     printed = {row: rounded(digits[row]) for row in wrong}
     attempts = 0
     for cells, cut in ((printed, ""), ({row: cut_off(digits[row]) for row in wrong}, ", and cut off")):
-        for factor, words in FACTORS.items():
+        for place, (factor, words) in enumerate(FACTORS.items()):
             attempts += 1
+            most = CHANCE_OF_UNITS if place < _BINARY else CHANCE
             found = {row: combined("*", values[row], Interval(factor, factor)) for row in wrong}
-            if _fits(cells, found, attempts):
+            if _fits(cells, found, attempts, most):
                 which = "the printed ones are" if len(wrong) > 1 else "the printed one is"
                 return Alternative(f"{which} as with {words}{cut}", factor)
     role = table.roles.columns[heading]
@@ -99,7 +106,9 @@ def _is_within(cell: Interval, value: Interval | None) -> bool:
     return value is not None and cell.overlaps(value)
 
 
-def _fits(printed: Mapping[int, Interval], found: Mapping[int, Interval | None], attempts: int) -> bool:
+def _fits(
+    printed: Mapping[int, Interval], found: Mapping[int, Interval | None], attempts: int, most: float = CHANCE
+) -> bool:
     """Return whether values are the printed ones, and so many formulas would not give them by chance."""
     chance = float(attempts)
     for row, cell in printed.items():
@@ -107,7 +116,7 @@ def _fits(printed: Mapping[int, Interval], found: Mapping[int, Interval | None],
         if value is None or not cell.overlaps(value):
             return False
         chance *= chance_of(cell, value)
-    return chance < CHANCE
+    return chance < most
 
 
 def chance_of(cell: Interval, value: Interval) -> float:

@@ -16,12 +16,14 @@ MIN_ROWS = 3
 """Fewest rows of which a formula can be found."""
 MAX_WRONG = 0.2
 """Largest share of cells that do not follow a formula which the others follow."""
-MAX_NEAR = 16
+MAX_NEAR = 12
 """Most columns of numbers that are tried, the nearest first."""
 MAX_RUN = 12
 """Most columns side by side that a sum or mean is of."""
-MAX_CELLS = 2_000
+MAX_CELLS = 200
 """Most cells of a column from which its formula is found."""
+MAX_SEARCHED = 20
+"""Most columns whose formula is searched for: a wide table has many more pairs than tests of chance allow."""
 _WORDS = {
     "sum": ("total", "totals", "sum", "subtotal", "overall", "combined"),
     "mean": ("average", "avg", "mean"),
@@ -82,11 +84,15 @@ def found_formulas(table: AuditedTable) -> Iterator[Found]:
 
 def _all(table: AuditedTable) -> Iterator[Found]:
     keys = {column.heading for column in table.keys}
+    searched = 0
     for column in table.numeric:
         role = table.roles.columns.get(column.heading)
         kinds = kinds_of_heading(column.heading)
         if role is None or role.formula or not kinds or column.heading in keys:
             continue
+        searched += 1
+        if searched > MAX_SEARCHED:
+            return
         best: tuple[int, Node] | None = None
         for attempts, formula in enumerate(_candidates(table, column, kinds), start=1):
             wrong = _wrong_cells(table, column, formula, attempts)
@@ -104,11 +110,14 @@ def _wrong_cells(table: AuditedTable, column: TableColumn, formula: Node, attemp
     role = table.roles.columns[column.heading]
     rows = [row for row in table.rows() if column.digits[row]][:MAX_CELLS]
     most = int(len(rows) * MAX_WRONG)
-    wrong, chance, right = 0, float(attempts), 0
+    wrong, chance, right, missing = 0, float(attempts), 0, 0
     seen: set[tuple[str, float]] = set()
     for row in rows:
         value = value_of(formula, Place(table, row, role))
         if value is None:
+            missing += 1
+            if 2 * missing > len(rows):
+                return None
             continue
         cell = rounded(column.digits[row])
         if not cell.overlaps(value):
