@@ -11,13 +11,8 @@ from typing import Any, NamedTuple
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.json_text import decode_json, line_of
-<<<<<<< HEAD
-from assay.rooms.importers.work.phoronix_tests import UNITS, Meaning, meaning_of, measured_of
-from assay.rooms.importers.work.phoronix_xml import HINT, MAX_ENTRIES, Entry, PhoronixFile, PhoronixTest, read_xml
-=======
 from assay.rooms.importers.work.phoronix_tests import UNITS, TestMeaning, meaning_of, measured_of
 from assay.rooms.importers.work.phoronix_xml import HINT, MAX_ENTRIES, PhoronixFile, PhoronixTest, SystemEntry, read_xml
->>>>>>> bd4c63ea (Do not call percentiles too few that an imported output does not print)
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
