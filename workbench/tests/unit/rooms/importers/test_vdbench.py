@@ -134,6 +134,17 @@ def test_several_operations_at_once_are_results_of_their_own() -> None:
     assert sorted(one.text for result in results for one in result.figures) == sorted(printed(text))
 
 
+def test_runs_of_one_loop_are_no_repeats_of_each_other() -> None:
+    flat = results_of("5.04.06-files-flatfile.html")
+    assert [one.workload for one in flat[-2:]] == ["rd3 (1 of 2)", "rd3 (2 of 2)"]
+    assert [one.workload for one in flat[2:4]] == ["rd2", "rd2"], "their rates tell them apart"
+    console = results_of("5.04.06-files-console.txt")
+    assert [one.workload for one in console[-2:]] == ["rd3 threads=1", "rd3 threads=2"]
+    for name in SAMPLES:
+        keys = [repr((one.workload, one.operation, one.parameters)) for one in results_of(name) if one.measured]
+        assert len(keys) == len(set(keys)), name
+
+
 def test_what_vdbench_does_not_say_is_asked_for_or_missing() -> None:
     (first, *_, last) = results_of("5.04.06-curve-console.txt", ImportOptions())
     assert "--order" in first.left_out and last.name == "rd1_(90%)"

@@ -1,12 +1,13 @@
 """Reads a file of vdbench: flatfile, console, report or histograms, known by its headers."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
-from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, OutputError, ToolOutput
+from assay.rooms.importers.work.results import STATED_NOTHING, ImportedResult, ImportOptions, OutputError, ToolOutput
 from assay.rooms.importers.work.vdbench import flat, histogram, tables
 from assay.rooms.importers.work.vdbench.outcome import results_of
 from assay.rooms.importers.work.vdbench.runs import HINT, NAME, VdbenchRun
@@ -79,5 +80,21 @@ def _output(
     line = known["line"]
     if not runs:
         raise OutputError(line if isinstance(line, int) else 1, "no results in this output of vdbench", HINT)
-    results = tuple(result for run in runs for result in results_of(run, target, stated.order))
-    return ToolOutput(file=file.model_copy(update={"tool": NAME, **known}), results=results)
+    results = [result for run in runs for result in results_of(run, target, stated.order)]
+    return ToolOutput(file=file.model_copy(update={"tool": NAME, **known}), results=_numbered(results))
+
+
+def _numbered(results: Sequence[ImportedResult]) -> tuple[ImportedResult, ...]:
+    """Return results of which none counts as a repeat of another: vdbench does nothing twice, but loops.
+
+    Where an output does not say of what value a loop is, as the flatfile of runs on files, results are numbered.
+    """
+    keys = [repr((one.workload, one.operation, sorted(one.parameters.items()))) for one in results]
+    many, seen = Counter(key for key, one in zip(keys, results, strict=True) if one.measured), Counter[str]()
+    found = []
+    for key, one in zip(keys, results, strict=True):
+        if one.measured and many[key] > 1:
+            seen[key] += 1
+            one = one.model_copy(update={"workload": f"{one.workload} ({seen[key]} of {many[key]})"})
+        found.append(one)
+    return tuple(found)
