@@ -1,6 +1,6 @@
 """warp's outputs: every figure comes back, a log gives the rates of all its requests, damage is refused.
 
-The samples were made from the format strings of warp's source; none was printed by warp itself.
+Samples named `made-` were made from the format strings of warp's source; the others were printed by warp.
 """
 
 import csv

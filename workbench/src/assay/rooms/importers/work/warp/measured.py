@@ -164,7 +164,7 @@ def _measurement(one: Requests, operation: str, kinds: tuple[KindCounts, ...]) -
     moved = one.bytes or 0
     read = sum(kind.bytes for kind in kinds if kind.kind == "get") if kinds else moved if work.reads else 0
     error = ErrorTally(kind="fault", name=None, count=one.errors, example=one.first_error or "warp reports errors")
-    if one.first_byte and not kinds:
+    if one.first_byte and one.ops is not None and not kinds:
         kinds = (_kind(one),)
     return Measurement(
         status="done",

@@ -98,6 +98,8 @@ def reports_of(lines: Sequence[str]) -> Iterator[Report]:
     block: _Block | None = None
     for number, line in enumerate(lines, start=1):
         found = _begin(line.strip(), number)
+        if found is not None and block is not None and _ends(block, found):
+            found = None
         if found is None:
             if block is not None:
                 _take(block, line, number)
@@ -118,6 +120,11 @@ def reports_of(lines: Sequence[str]) -> Iterator[Report]:
     if report is not None and block is not None:
         _finish(block)
         yield report
+
+
+def _ends(block: _Block, found: _Block) -> bool:
+    """Whether what begins only says that the operation before it has too few samples."""
+    return bool(found.requests.left_out) and found.requests.name == block.requests.name
 
 
 def _begin(line: str, number: int) -> _Block | None:
