@@ -233,7 +233,7 @@ def _note_reads(job: FioJob, place: Place, operation: str, amount: FioAmount, no
     size = about_size(amount.total)
     if place.is_device:
         lost = f"{size} of {place.folders[0]} are written first, outside the timing, and what was there is lost"
-        notes.add(f"rw={job.text('rw', 'read')}", f"{lost}; fio works on what is there")
+        notes.add(f"rw={job.text('rw', 'read')}", f"{lost}; fio works on what is there. Lower file_size for less")
     elif operation == "random_write":
         notes.add("randwrite", "goes over a file that was written, outside the timing; fio's file has no data yet")
     elif place.is_folder:

@@ -31,20 +31,9 @@ def iozone_study(text: str, read: Callable[[str], str]) -> str:
     """
     notes = Notes()
     words = read_words(split_line(text, NAMES).words, notes)
-    plain, stdio = operations_of(words, notes)
     lanes, hosts = _lanes(words), _hosts(words, read)
     _check_files(words, lanes)
-    shared = sizes_of(words) | _lane_fields(lanes, hosts)
-    if words.has("+O"):
-        shared["rate"] = f"{words.number('+O', 1) * (max(lanes) if lanes else 1)}/s"
-    if words.has("P"):
-        first = words.number("P", 0)
-        shared["cpus"] = str(first) if max(lanes or [1]) == 1 else f"{first}-{first + max(lanes) - 1}"
-    workloads = {
-        name: {"operations": operations, **shared, **settings_of(words, operations, notes)}
-        for name, operations in (("iozone", plain), ("stdio", stdio))
-        if operations
-    }
+    workloads = _workloads(words, lanes, hosts, notes)
     if lanes and not words.has("x"):
         notes.add("-t", "each lane does all of its work; iozone stops the others when the first is ready, without -x")
     notes.add("repeats: 1", "as iozone; an interval needs 3 repeats at least: change repeats")
@@ -60,6 +49,23 @@ def iozone_study(text: str, read: Callable[[str], str]) -> str:
     if words.has("w"):
         study["output"] = {"keep_files": True}
     return study_text(study, head_comments(text, notes))
+
+
+def _workloads(words: Words, lanes: list[int], hosts: list[str], notes: Notes) -> dict[str, Any]:
+    """Return the workload by calls and mappings, and that by C stdio, as far as there is work for them."""
+    plain, stdio = operations_of(words, notes)
+    shared = sizes_of(words) | _lane_fields(lanes, hosts)
+    most = max(lanes or [1])
+    if words.has("+O"):
+        shared["rate"] = f"{words.number('+O', 1) * most}/s"
+    if words.has("P"):
+        first = words.number("P", 0)
+        shared["cpus"] = str(first) if most == 1 else f"{first}-{first + most - 1}"
+    return {
+        name: {"operations": operations, **shared, **settings_of(words, operations, notes)}
+        for name, operations in (("iozone", plain), ("stdio", stdio))
+        if operations
+    }
 
 
 def _check_files(words: Words, lanes: list[int]) -> None:
