@@ -16,5 +16,8 @@ ROOM = Room(
         ),
     },
     sections={"assay.rooms.importers.shown.section:section": "evidence"},
-    hooks={"imported_blocks": "assay.rooms.importers.shown.figures:case_blocks"},
+    hooks={
+        "imported_blocks": "assay.rooms.importers.shown.figures:case_blocks",
+        "run_of_outputs": "assay.rooms.importers.work.temporary:run_of_outputs",
+    },
 )

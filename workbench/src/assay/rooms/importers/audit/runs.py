@@ -11,11 +11,10 @@ from assay.model.study.parameters import DEFINITIONS
 from assay.rooms.importers.shown.figures import imported_run
 from assay.rooms.importers.work.registry import read_outputs
 from assay.rooms.importers.work.results import ImportedResult, Measurement, ToolOutput
+from assay.rooms.importers.work.several_files import read_path
 from assay.store import RunStore, find_run, list_runs
 
 MAX_NAME = 80
-MAX_FILES = 1_000
-"""Most files of a folder."""
 
 
 def outputs_of(ref: str, runs: Path) -> tuple[list[ToolOutput], list[AssayError]]:
@@ -54,19 +53,8 @@ def _is_short(path: Path) -> bool:
 def _of_folder(folder: Path) -> tuple[list[ToolOutput], list[AssayError]]:
     if runs := list_runs(folder):
         return [output for run in runs for output in outputs_of_run(Path(run.folder))], []
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-    if len(files) > MAX_FILES:
-        raise AssayError(f"{folder}: {len(files):,} files, more than {MAX_FILES:,}", "name a smaller folder")
-    found: list[ToolOutput] = []
-    problems = []
-    for path in files:
-        try:
-            found += read_outputs(str(path))
-        except AssayError as error:
-            problems.append(error)
-    if not found:
-        raise AssayError(f"{folder}: no file that Assay can import", "name a folder with outputs of fio or iozone")
-    return found, problems
+    read = read_path(str(folder))
+    return [output for _, outputs in read.found for output in outputs], read.unread
 
 
 def outputs_of_run(folder: Path) -> list[ToolOutput]:

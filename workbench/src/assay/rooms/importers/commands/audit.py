@@ -29,6 +29,7 @@ def command(
     from assay.rooms.importers.audit.facts import read_facts
     from assay.rooms.importers.audit.rules import audit
     from assay.rooms.importers.audit.runs import outputs_of
+    from assay.rooms.importers.work.several_files import unread_words
     from assay.terminal.output import note, print_line
 
     if as_json and as_sarif:
@@ -39,10 +40,8 @@ def command(
         found, unread = outputs_of(ref, out)
         outputs += found
         problems += unread
-    for problem in problems[:MAX_UNREAD]:
-        note(f"not read: {problem.message}")
-    if len(problems) > MAX_UNREAD:
-        note(f"not read: {len(problems) - MAX_UNREAD} files more")
+    for line in unread_words(problems, MAX_UNREAD):
+        note(line)
     findings = audit(outputs, known)
     results = sum(len(output.results) for output in outputs)
     files = len({output.file.file for output in outputs})

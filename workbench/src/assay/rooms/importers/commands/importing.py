@@ -10,9 +10,13 @@ from assay.model.base import AssayError
 from assay.terminal.output_file import FORCE
 from assay.terminal.settings import RUNS
 
+MAX_UNREAD = 10
+"""Most files of folders that are named because they are of no known tool."""
+
 if TYPE_CHECKING:
     from assay.rooms.importers.work.registry import UnknownColumnsError
-    from assay.rooms.importers.work.results import ImportOptions, Order, ToolOutput
+    from assay.rooms.importers.work.results import ImportOptions, Order
+    from assay.rooms.importers.work.several_files import FilesRead
     from assay.terminal.output_file import OutputFile
 
 _ORDERS = ("sequential", "random")
@@ -20,7 +24,9 @@ _ORDERS = ("sequential", "random")
 
 def command(
     files: list[str] = typer.Argument(
-        ..., metavar="FILE", help="Outputs of fio, iozone, IOR, mdtest, IO500; tables: CSV, Markdown."
+        ...,
+        metavar="FILE|FOLDER",
+        help="Outputs of fio, iozone, IOR, mdtest, IO500; tables: CSV, Markdown; folders of them.",
     ),
     study: str = typer.Option(
         "", "--study", metavar="NAME", help="Name of the study.  [default: that of the first file]"
@@ -43,8 +49,9 @@ def command(
 ) -> None:
     """Make a run of what another tool measured, from its output.
 
-    Files are known by what is in them. Results of the same work, in one file or several, are its repeats. What a file
-    does not say is missing in the run, and rules that need it are not evaluated.
+    Files are known by what is in them; those of a folder that are of no known tool are named and left out. Results of
+    the same work, in one file or several, are its repeats. What a file does not say is missing in the run, and rules
+    that need it are not evaluated.
 
     Of a table, a roles file says what each column is. Without one, a guess is printed as such a file, and nothing is
     imported.
@@ -59,16 +66,19 @@ def command(
     from assay.rooms.importers.work.registry import recognised_words
     from assay.rooms.importers.work.results import ImportOptions
     from assay.rooms.importers.work.runs import make_run
+    from assay.rooms.importers.work.several_files import unread_words
     from assay.rooms.importers.work.table_roles import read_roles
     from assay.terminal.output import note, print_line
     from assay.terminal.output_file import OutputFile, never_marked
 
     place = None if write_roles is None else OutputFile(write_roles, never_marked, force, "--write-roles")
     stated = ImportOptions(_order(order), read_roles(roles) if roles else None)
-    outputs: list[ToolOutput] = []
-    for file, found in _read(files, stated, place):
+    read = _read(files, stated, place)
+    for file, found in read.found:
         note(recognised_words(file, found))
-        outputs += found
+    for line in unread_words(read.unread, MAX_UNREAD):
+        note(line)
+    outputs = read.outputs
     folder = make_run(outputs, out, study, redact_command(["assay", *sys.argv[1:]]))
     for output in outputs:
         for result in output.results:
@@ -90,20 +100,24 @@ def _order(written: str) -> "Order | None":
     return "random" if written == "random" else "sequential"
 
 
-def _read(
-    files: list[str], stated: "ImportOptions", place: "OutputFile | None"
-) -> "list[tuple[str, list[ToolOutput]]]":
+def _read(files: list[str], stated: "ImportOptions", place: "OutputFile | None") -> "FilesRead":
     """Return each file with its outputs; write or print the guess at the roles of the first table without roles.
 
     Raises:
         AssayError: Some cannot be read; all of these are named, and no run is made.
     """
-    from assay.rooms.importers.work.registry import UnknownColumnsError, read_outputs
+    from assay.rooms.importers.work.registry import UnknownColumnsError
+    from assay.rooms.importers.work.several_files import FilesRead, read_path
 
-    found, problems, has_guess = [], [], False
+    read = FilesRead([], [])
+    problems: list[AssayError] = []
+    has_guess = False
     for file in files:
         try:
-            found.append((file, read_outputs(file, stated)))
+            one = read_path(file, stated)
+            read.found.extend(one.found)
+            read.unread.extend(one.unread)
+            problems += one.damaged
         except UnknownColumnsError as error:
             problems.append(error if has_guess else _with_guess(error, place))
             has_guess = True
@@ -113,7 +127,7 @@ def _read(
         last = problems[-1]
         others = tuple((error.message, error.hint) for error in problems[:-1])
         raise AssayError(last.message, last.hint, last.exit_code, others)
-    return found
+    return read
 
 
 def _with_guess(error: "UnknownColumnsError", place: "OutputFile | None") -> AssayError:

@@ -64,6 +64,7 @@ class UnknownColumnsError(AssayError):
         file: The file as the user named it.
         roles: A guess: a complete roles file.
         doubts: What is unsure in it.
+        roles_name: Name for such a file.
     """
 
     def __init__(self, file: str, guess: RolesNeeded) -> None:
@@ -72,6 +73,7 @@ class UnknownColumnsError(AssayError):
         hint = f"write the guess to {name}, mend it, then: assay import {quote(file)} --roles {quote(name)}"
         super().__init__(message, hint)
         self.file, self.roles, self.doubts = file, guess.text, guess.doubts
+        self.roles_name = name
 
 
 def roles_name(file: str) -> str:

@@ -27,7 +27,7 @@ _ENVIRONMENT = "imported from"
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str) -> Path:
+def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str, name: str = "") -> Path:
     """Make a run's folder with all results of some outputs, and judge it.
 
     Results of the same work are repeats of one case, in one output or several.
@@ -37,6 +37,7 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
         root: Folder of all runs.
         study: Name of the run's study, under which `assay history` and `show` find it; empty: from the first file.
         command: The command line.
+        name: Under which the run is shown; empty: by its study and the time.
 
     Returns:
         The run's folder.
@@ -50,10 +51,10 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
     repeats = Counter(result.case for output in placed for result in output.results if result.case)
     files = tuple(output.file for output in placed)
     now = time.time()
-    name = study or _study_name(files[0].file)
+    study = study or _study_name(files[0].file)
     meta = RunMeta(
-        id=new_run_id(name, now),
-        study=name,
+        id=new_run_id(study, now),
+        study=study,
         question=f"{imported_words(files)[0].upper()}{imported_words(files)[1:]}",
         description=f"Measured by other means: {programs(files)}. Assay measured nothing of it.",
         created_at=now,
@@ -69,7 +70,7 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
     document = ImportedRun(outputs=tuple(placed)).model_dump_json()
     if len(document) > MAX_BYTES:
         raise AssayError(f"more than the {MAX_BYTES >> 20} MiB of figures of one run", "import fewer files at once")
-    store = RunStore.create(root, meta, cases, _excluded(placed), order, STUDY_TEXT, imported=document)
+    store = RunStore.create(root, meta, cases, _excluded(placed), order, STUDY_TEXT, None, document, name)
     try:
         _store_results(store, placed)
         _finish(store, repeats, meta.repeats)
