@@ -13,7 +13,12 @@ MAX_UNREAD = 10
 
 def command(
     refs: list[str] = typer.Argument(..., metavar="FILE|FOLDER|RUN", help="Outputs of other tools, or runs."),
-    facts: str = typer.Option("", "--facts", metavar="FACTS.yaml", help="What is known of the machines."),
+    facts: list[str] = typer.Option(
+        [],
+        "--facts",
+        metavar="FACTS.yaml",
+        help="What is known of the machines. Repeatable: files that complete each other.",
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print the findings as JSON."),
     as_sarif: bool = typer.Option(False, "--sarif", help="Print the findings as SARIF 2.1.0."),
     out: Path = RUNS,

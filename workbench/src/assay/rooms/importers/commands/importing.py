@@ -44,6 +44,9 @@ def command(
         metavar="FILE",
         help="Write the guess at a table's roles to FILE, such as table.roles.yaml, and not to standard output.",
     ),
+    facts: list[str] = typer.Option(
+        [], "--facts", metavar="FACTS.yaml", help="What is known of the machines, for the audit of the run. Repeatable."
+    ),
     force: bool = FORCE,
     out: Path = RUNS,
 ) -> None:
@@ -63,6 +66,7 @@ def command(
     import sys
 
     from assay.model.secret import redact_command
+    from assay.rooms.importers.audit.facts import read_facts
     from assay.rooms.importers.work.registry import recognised_words
     from assay.rooms.importers.work.results import ImportOptions
     from assay.rooms.importers.work.runs import make_run
@@ -73,12 +77,13 @@ def command(
 
     place = None if write_roles is None else OutputFile(write_roles, never_marked, force, "--write-roles")
     stated = ImportOptions(_order(order), read_roles(roles) if roles else None)
+    known = read_facts(facts) if facts else None
     read = _read(files, stated, place)
     for file, found in read.found:
         note(recognised_words(file, found))
     for line in unread_words(read.unread, MAX_UNREAD):
         note(line)
-    outputs = read.outputs
+    outputs = [output.model_copy(update={"facts": known}) for output in read.outputs]
     folder = make_run(outputs, out, study, redact_command(["assay", *sys.argv[1:]]))
     for output in outputs:
         for result in output.results:

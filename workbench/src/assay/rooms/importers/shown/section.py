@@ -5,7 +5,7 @@ from pathlib import Path
 from assay.report import numbers
 from assay.report.document import Block, Cell, Column, Fold, Heading, Mono, Paragraph, Section, Table
 from assay.report.view import RunView
-from assay.rooms.importers.audit.facts import MachineFacts
+from assay.rooms.importers.audit.facts import MachineFacts, facts_by_name
 from assay.rooms.importers.audit.rules import audit
 from assay.rooms.importers.audit.runs import outputs_of_run
 from assay.rooms.importers.shown.figures import imported_run, options_words, place_words
@@ -34,16 +34,22 @@ def section(view: RunView) -> Section | None:
 
 
 def _findings(folder: Path) -> list[Block]:
-    """Return what the audit finds against the results, without facts about the machines."""
-    findings = audit(outputs_of_run(folder), MachineFacts())
-    title = Heading("Audit", "imported-audit", 4)
+    """Return what the audit finds against the results, by the facts about the machines that the run has."""
+    outputs = outputs_of_run(folder)
+    findings = audit(outputs, MachineFacts())
+    known = next((output.facts for output in outputs if output.facts), None)
+    title: list[Block] = [Heading("Audit", "imported-audit", 4)]
+    if known is not None:
+        stated = ", ".join(f"{name} {words}" for name, words in facts_by_name(known).items())
+        title.append(Paragraph(f"Stated of the machines: {stated}."))
     if not findings:
-        return [title, Paragraph("The rules of the audit find nothing against these results.")]
+        return [*title, Paragraph("The rules of the audit find nothing against these results.")]
     rows = tuple((one.severity, one.place, one.result, one.text, one.rule) for one in findings[:MAX_ROWS])
     columns = tuple(Column(name) for name in ("Severity", "Place", "Result", "Finding", "Rule"))
     more = f" The first {MAX_ROWS} of {len(findings):,}." if len(findings) > MAX_ROWS else ""
-    about = f"`assay audit RUN --facts FILE` judges by memory, links and devices, too.{more}"
-    return [title, Table("imported-audit-table", columns, rows, about)]
+    by_facts = "" if known else "`assay audit RUN --facts FILE` judges by memory, links and devices, too."
+    about = f"{by_facts}{more}".strip()
+    return [*title, Table("imported-audit-table", columns, rows, about)]
 
 
 def _files(view: RunView) -> Table:
