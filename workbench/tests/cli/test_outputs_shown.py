@@ -1,5 +1,6 @@
 """What other tools wrote, where a run is asked for: shown, reported, compared and exported, and nothing is kept."""
 
+import datetime as dt
 import json
 import shutil
 from pathlib import Path
@@ -148,3 +149,22 @@ class TestFolders:
         assert "logs: no file that Assay can import" in run_here(tmp_path, "import", "logs").stderr
         shutil.copy(SAMPLES / "tables" / "papers" / "aoe.csv", tmp_path / "logs")
         assert "the first of 1: logs/aoe.csv: a table" in run_here(tmp_path, "import", "logs").stderr
+
+
+def test_the_list_has_when_it_was_measured(tmp_path: Path) -> None:
+    for number, name in enumerate(("fio/3.33-read.json", "iozone/3.414-auto.txt", "io500/result_summary.txt")):
+        assert run_here(tmp_path, "import", SAMPLES / name, "--study", f"study{number}").returncode == 0
+    document = json.loads((SAMPLES / "fio" / "3.33-read.json").read_text())
+    listed = run_here(tmp_path, "list").stdout.splitlines()
+    (fio,), (iozone,), (io500,) = ([line for line in listed if f"study{number}" in line] for number in range(3))
+    moment = dt.datetime.fromtimestamp(document["timestamp"], dt.UTC)
+    assert f"{moment:%Y-%m-%d %H:%M:%S}" in fio and "not stated" in io500
+    assert "Sun Nov 29 12:34:08 2026" in iozone
+    first, *_ = json.loads(run_here(tmp_path, "list", "--json").stdout)
+    assert (first["study"], first["measured_at"]) == ("study0", document["timestamp_ms"] / 1000)
+
+
+def test_what_iozone_times_apart_is_not_one_range(folder: Path) -> None:
+    out, _ = shown(folder, "show", SAMPLES / "iozone" / "3.414-auto.txt")
+    lines = [line.split(",")[0] for line in out.splitlines() if ", MB/s  " in line]
+    assert lines[:4] == ["Sequential write", "Rewrite", "Sequential read", "Reread"]

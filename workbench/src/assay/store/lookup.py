@@ -30,6 +30,9 @@ class RunSummary:
         problem: Why the run cannot be read; empty if it can.
         job: Newest job of a run that was submitted to a scheduler, and its state; else empty.
         imported: For a run that other tools measured: `imported from fio 3.33, FILE`; else empty.
+        measured_at: When the first output of such a run was printed, in seconds since 1970; None if it does not say,
+            and for other runs.
+        date: The same as the output prints it; else empty.
     """
 
     id: str
@@ -43,6 +46,8 @@ class RunSummary:
     problem: str = ""
     job: str = ""
     imported: str = ""
+    measured_at: float | None = None
+    date: str = ""
 
 
 def run_folders(root: Path) -> list[Path]:
@@ -97,15 +102,18 @@ def run_summary(folder: Path) -> RunSummary:
             name, study, status = (text_of(text) for text in row[:3])
             created_at = moment_of(row[3])
             planned, finished, cases = (count_of(number) for number in row[4:7])
-            imports = [
-                [text_of(one[name]) for name in ("tool", "version", "file")] for one in json.loads(row[7] or "[]")
-            ]
+            files = json.loads(row[7] or "[]")
+            imports = [[text_of(one[name]) for name in ("tool", "version", "file")] for one in files]
+            measured_at = min((moment_of(one["measured_at"]) for one in files if one.get("measured_at")), default=None)
+            date = next((text_of(one["date"]) for one in files if one.get("date")), "")
     except AssayError as error:
         return RunSummary(folder.name, "", "unreadable", 0.0, 0, 0, 0, str(folder), error.message)
     if status == "running" and not run_is_alive(folder):
         status = "interrupted"
     words = origin_words([f"{tool} {version}".strip() for tool, version, _ in imports], [file for *_, file in imports])
-    return RunSummary(name, study, status, created_at, planned, finished, cases, str(folder), imported=words)
+    return RunSummary(
+        name, study, status, created_at, planned, finished, cases, str(folder), "", "", words, measured_at, date
+    )
 
 
 def find_run(ref: str, root: Path, make: Callable[[str], Path] | None = None) -> Path:

@@ -48,7 +48,8 @@ def _count(written: object) -> int:
 
 Count = Annotated[int, BeforeValidator(_count)]
 Size = Annotated[int, BeforeValidator(_size)]
-Rate = Annotated[float, BeforeValidator(_rate), PlainSerializer(lambda rate: rate and f"{round(rate)}B/s", when_used="json")]
+_AS_TEXT = PlainSerializer(lambda rate: rate and f"{round(rate)}B/s", when_used="json")
+Rate = Annotated[float, BeforeValidator(_rate), _AS_TEXT]
 
 
 class MachineFacts(Frozen):

@@ -308,8 +308,8 @@ def _operation(job: _Job, used: tuple[str, ...], order: Order | None) -> tuple[s
         return None, "no operation was done"
     if job.options is None:
         return fio_options.stated_operation(used, order)
-    if (engine := job.options.get("ioengine", "")) in fio_options.WITHOUT_READS_AND_WRITES:
-        return None, f"ioengine={engine} reads and writes no data"
+    if why := fio_options.why_no_storage(job.options.get("ioengine", "")):
+        return None, why
     written = job.options.get("rw", fio_options.DEFAULTS["rw"])
     return fio_options.pattern_operation(written, used, may_check="verify" in job.options)
 
