@@ -10,6 +10,8 @@ from assay.model.base import AssayError
 from assay.terminal.output_file import FORCE
 from assay.terminal.settings import RUNS
 
+MAX_LEFT_OUT = 100
+"""Most results that are named because they have no counterpart in a run."""
 MAX_UNREAD = 10
 """Most files of folders that are named because they are of no known tool."""
 
@@ -85,10 +87,11 @@ def command(
         note(line)
     outputs = [output.model_copy(update={"facts": known}) for output in read.outputs]
     folder = make_run(outputs, out, study, redact_command(["assay", *sys.argv[1:]]))
-    for output in outputs:
-        for result in output.results:
-            if result.left_out:
-                note(f"left out: {output.file.file}:{result.line}: {result.name}: {result.left_out}")
+    left_out = [(output.file.file, one) for output in outputs for one in output.results if one.left_out]
+    for file, one in left_out[:MAX_LEFT_OUT]:
+        note(f"left out: {file}:{one.line}: {one.name}: {one.left_out}")
+    if (more := len(left_out) - MAX_LEFT_OUT) > 0:
+        note(f"left out: {more:,} more, which the report of the run has")
     print_line(f"imported to {folder}; next: assay show {folder}")
 
 

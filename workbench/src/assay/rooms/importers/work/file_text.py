@@ -26,7 +26,7 @@ _PREFIXES = tuple(
     )
 )
 """What loggers put before each line, the most specific first."""
-_MOST = 0.8
+_MIN_SHARE = 0.8
 """Share of lines that must have such a beginning: some have been written by others."""
 _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b\n]{0,500}(?:\x07|\x1b\\\\)|[()][0-9A-B]|[=>])")
 """Colours, movements of the cursor and titles of terminals (ECMA-48; xterm's control sequences)."""
@@ -132,5 +132,5 @@ def without_stamps(text: str) -> Iterator[str]:
     lines = sum(1 for line in text.split("\n") if line.strip())
     for prefix in _PREFIXES:
         cut, count = prefix.subn("", text)
-        if count >= max(2, _MOST * lines):
+        if count >= max(2, _MIN_SHARE * lines):
             yield cut
