@@ -95,3 +95,29 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path, words: tuple[str, ...],
     done = audit(tmp_path, *words, code=2)
     assert done.stdout == "" and message in done.stderr.splitlines()[0], done.stderr
     assert done.stderr.startswith("error: ") and "Traceback" not in done.stderr
+
+
+def test_facts_complete_each_other(tmp_path: Path) -> None:
+    shutil.copy(path_of("3.33-read"), tmp_path / "a.json")
+    for name, text in (("a", "memory: 60GiB\nclients: 1\n"), ("b", "link: 1Gb/s\n"), ("c", "memory: 50GiB\n")):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    done = audit(tmp_path, "a.json", "--facts", "a.yaml", "--facts", "b.yaml", code=1)
+    assert "[above-network]" in done.stdout and "[data-within-memory]" in done.stdout
+    done = audit(tmp_path, "a.json", "--facts", "a.yaml", "--facts", "c.yaml", code=2)
+    assert done.stderr.startswith("error: c.yaml: memory is another one in a.yaml")
+
+
+def test_a_run_keeps_the_facts_of_its_import(tmp_path: Path) -> None:
+    shutil.copy(path_of("3.33-read"), tmp_path / "a.json")
+    (tmp_path / "facts.yaml").write_text("memory: 60GiB\nclients: 1\nlink: 1Gb/s\ndevice_read: 1333333333B/s\n")
+    (tmp_path / "other.yaml").write_text("memory: 50GiB\n")
+    assert run_here(tmp_path, "import", "a.json", "--facts", "facts.yaml").returncode == 0
+    audited = audit(tmp_path, "last", code=1)
+    assert audited.stdout == audit(tmp_path, "a.json", "--facts", "facts.yaml", code=1).stdout
+    assert all(rule in audited.stdout for rule in ("above-network", "above-devices", "the clients' memory, 60GiB"))
+    other = audit(tmp_path, "last", "--facts", "other.yaml", code=1).stdout
+    assert "above-network" in other and "the clients' memory, 50GiB" in other
+    assert run_here(tmp_path, "report", "last", "--output", "r.html").returncode == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "clients 1, memory 60GiB, link 125 MB/s" in page and "above-network" in page
+    assert "link         125 MB/s" in run_here(tmp_path, "env", "last").stdout

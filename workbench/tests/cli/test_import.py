@@ -170,11 +170,6 @@ def test_a_file_that_is_given_twice_is_no_repeat(tmp_path: Path) -> None:
     assert "the same as a.json" in refused(tmp_path, "a.json", "a.json")
 
 
-def test_a_file_in_place_of_a_run_names_the_command(tmp_path: Path) -> None:
-    done = assay(tmp_path, "show", path_of("3.33-read"))
-    assert done.returncode == 2 and f"`assay import {path_of('3.33-read')}`" in done.stderr
-
-
 def test_the_same_job_with_other_options_is_another_point(tmp_path: Path) -> None:
     for size in ("4k", "64k"):
         document = json.loads(text_of("3.33-read"))

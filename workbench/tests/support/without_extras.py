@@ -9,7 +9,7 @@ from typing import Any
 
 HIDDEN = frozenset(
     (
-        *("scipy", "pyarrow", "pandas"),
+        *("scipy", "pyarrow", "pandas", "python_calamine"),
         *("moto", "flask", "flask_cors", "boto3", "botocore"),
     )
 )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from assay.model.result.result import RunAnalysis
 from assay.run.analysis import load_analysis
-from assay.store import RunStore, find_run
+from assay.run.find_run import find_shown_run
+from assay.store import RunStore
 from assay.terminal.settings import runs_folder
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def load(run: str | Path, *, out: str | Path | None = None) -> "Run":
     Raises:
         AssayError: There is no such run, or it cannot be read.
     """
-    return Run(find_run(str(run), runs_folder_or(out)))
+    return Run(find_shown_run(str(run), runs_folder_or(out)))
 
 
 class Run:

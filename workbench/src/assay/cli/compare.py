@@ -23,8 +23,8 @@ def command(
         None,
         metavar="RUN[,RUN...] [RUN[,RUN...]]",
         autocompletion=matching_runs,
-        help="Id of a run, a unique beginning of it, `last`, the name of a study, or a path; the older one first. "
-        "Commas join several.",
+        help="Id of a run, a unique beginning of it, `last`, the name of a study, a path, or a file of "
+        "another tool. The older one first. Commas join several.",
     ),
     by: str | None = typer.Option(
         None, "--by", metavar="target", help="One run: compare its targets. Two runs: each target with each."

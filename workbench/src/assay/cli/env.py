@@ -69,9 +69,9 @@ def _check(runs: list[str], diff: bool, target: str | None) -> None:
 
 
 def _folder(run: str, out: Path) -> Path:
-    from assay.store import find_run
+    from assay.run.find_run import find_shown_run
 
-    return find_run(run, out)
+    return find_shown_run(run, out)
 
 
 def stored_environment(folder: Path) -> "Environment":

@@ -58,7 +58,7 @@ def command(
         ...,
         metavar="RUN",
         autocompletion=matching_runs,
-        help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
+        help="Id of the run, a unique beginning of it, `last`, the name of a study, a path, or a file of another tool.",
     ),
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
     output: Path | None = output_option("The file; named after the run, here, if left out."),
@@ -80,7 +80,7 @@ def command(
     Example: `assay export last --format xlsx --output results.xlsx`
     """
     from assay.run.analysis import load_analysis
-    from assay.store import find_run
+    from assay.run.find_run import find_shown_run
     from assay.terminal.output import note
 
     destination = None if output is None else OutputFile(output, mark_of(format_, table), force)
@@ -94,7 +94,7 @@ def command(
 
         require("pyarrow", "the format parquet")
     if format_ is Format.CSV and table in ROW_TABLES:
-        _write_rows(find_run(run, out), table, destination, force)
+        _write_rows(find_shown_run(run, out), table, destination, force)
         return
     analysis = load_analysis(run, out)
     if format_ is Format.FIO:
@@ -153,7 +153,7 @@ def _note_left_out(analysis: "RunAnalysis") -> None:
 def default_path(run: str, format_: Format, table: TableName) -> Path:
     """Return the default file in the current directory: `<run id>.xlsx`, `<run id>-samples.csv`, ..."""
     suffix = f"-{table}" if format_ in FLAT_FORMATS and table is not TableName.RESULTS else ""
-    return Path(f"{run}{suffix}.{SUFFIXES.get(format_, format_)}")
+    return Path(f"{Path(run).name}{suffix}.{SUFFIXES.get(format_, format_)}")
 
 
 def write_export(analysis: "RunAnalysis", format_: Format, table: TableName, path: Path, force: bool) -> None:

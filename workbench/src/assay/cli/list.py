@@ -3,11 +3,15 @@
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from assay.model.room import hook
 from assay.terminal.settings import RUNS
+
+if TYPE_CHECKING:
+    from assay.store.lookup import RunSummary
 
 
 def command(
@@ -15,6 +19,9 @@ def command(
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """List the runs, the newest last.
+
+    Of a run that another tool measured, the time is that of the measurement, if its output says it; its place is that
+    of the import.
 
     Example: `assay list --json`
     """
@@ -37,7 +44,7 @@ def command(
         (
             run.id,
             run.study,
-            f"{datetime.fromtimestamp(run.created_at, UTC):%Y-%m-%d %H:%M:%S}" if run.created_at else "",
+            _started(run),
             ": ".join(filter(None, (run.status, run.problem, run.job, run.imported))),
             str(run.cases),
             f"{run.finished} of {run.planned}",
@@ -47,3 +54,11 @@ def command(
     print_table(
         columns, rows, right=("cases", "repeats done"), least=("cases", "started (UTC)", "study", "repeats done")
     )
+
+
+def _started(run: "RunSummary") -> str:
+    """Return when a run was measured: in UTC, or as another tool printed it, which may be in any zone."""
+    if run.imported and run.measured_at is None:
+        return run.date or "not stated"
+    moment = run.created_at if run.measured_at is None else run.measured_at
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M:%S}" if moment else ""

@@ -218,6 +218,8 @@ def main(words: Sequence[str] | None = None) -> int:
             _check_working_directory()
             return int(app(words))
         finally:
+            if (made := sys.modules.get("assay.run.find_run")) is not None:
+                made.remove_temporary_runs()
             sys.stdout.flush()
             gc.set_threshold(*gc_threshold)
     except AssayError as error:

@@ -23,9 +23,11 @@ def command(
         ...,
         metavar="RUN",
         autocompletion=matching_runs,
-        help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
+        help="Id of the run, a unique beginning of it, `last`, the name of a study, a path, or a file of another tool.",
     ),
-    output: Path | None = output_option("The file; `report.html` in the run if left out."),
+    output: Path | None = output_option(
+        "The file; `report.html` in the run if left out, or FILE.html here for a FILE of another tool."
+    ),
     force: bool = FORCE,
     out: Path = RUNS,
     open_: bool = typer.Option(False, "--open", help="Open it in the browser."),
@@ -49,6 +51,7 @@ def command(
     Example: `assay report last --output storage.html`
     """
     from assay.run.analysis import load_analysis
+    from assay.run.find_run import is_temporary
 
     destination = None if output is None else OutputFile(output, PAGE_MARK, force)
     if open_ and destination is not None and destination.prints:
@@ -57,6 +60,8 @@ def command(
             "name a file with --output, or leave --open out",
         )
     analysis = load_analysis(run, out)
+    if destination is None and is_temporary(analysis.run.folder):
+        destination = OutputFile(Path(f"{Path(run).resolve().name}.html"), PAGE_MARK, force)
     # What is loaded is needed until the end, so the garbage collector need not scan it repeatedly.
     gc.freeze()
     other = None if other_run is None else load_analysis(other_run, out, quick=True)

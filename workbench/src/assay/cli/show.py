@@ -1,5 +1,6 @@
 """`assay show`."""
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ def command(
         ...,
         metavar="RUN",
         autocompletion=matching_runs,
-        help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
+        help="Id of the run, a unique beginning of it, `last`, the name of a study, a path, or a file of another tool.",
     ),
     case: str = typer.Argument("", metavar="[CASE]", help="Id of a case, such as c0001."),
     out: Path = RUNS,
@@ -52,9 +53,10 @@ def command(
 
     Example: `assay show last`, `assay show last c0003 --json`, `assay show last --tables`
     """
-    from assay.store import RunStore, find_run
+    from assay.run.find_run import find_shown_run
+    from assay.store import RunStore
 
-    folder = find_run(run, out)
+    folder = find_shown_run(run, out)
     with RunStore.open(folder) as store:
         if tables and (case or as_json):
             raise AssayError("--tables is of a whole run, as text", "leave out CASE and --json", EXIT_USAGE)
@@ -238,7 +240,14 @@ def print_results(store: "RunStore", limit: int | None) -> None:
         print_line(f"{' and '.join(again)}: the same file once more from beginning to end")
     print_line()
     if count > len(shown):
-        print_line(f"{count - len(shown)} more results: assay show {store.folder} --all")
+        print_line(f"{count - len(shown)} more results: assay show {_typed(store)} --all")
+
+
+def _typed(store: "RunStore") -> str:
+    """Return how the run is named on a command line: its folder, or what other tools wrote, if it does not last."""
+    from assay.run.find_run import is_temporary
+
+    return shlex.quote(store.info().id if is_temporary(store.folder) else str(store.folder))
 
 
 def result_json(result: "BriefResult") -> dict[str, Any]:

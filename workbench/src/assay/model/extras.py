@@ -9,6 +9,7 @@ EXTRAS = {
     "notebook": ("pandas",),
     "parquet": ("pyarrow",),
     "simulator": ("moto", "flask", "flask_cors"),
+    "spreadsheet": ("python_calamine",),
 }
 """Extra -> modules it provides; `workbench/pyproject.toml` lists the packages that contain them."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 PACKAGE = "assay.rooms"
 HOOKS = {
+    "run_of_outputs": "(path, folder): make a run of what other tools wrote, say what it is; the run's folder",
     "imported_blocks": "(run folder, case id): all that the output of another tool says of a case, as blocks",
     "audit_blocks": "(run folder): what speaks against the results of an imported run, as blocks",
     "job_states": "(runs, print_line): the summaries of runs, with the state of each whose batch job is not over",

@@ -24,6 +24,17 @@ def kind_of_work(operation: str) -> str:
     return _KINDS.get(name, numbers.operation_title(name).lower())
 
 
+def kind_of_rates(operation: str, is_imported: bool) -> str:
+    """Return the kind of work whose rates are shown as one range where nothing is compared.
+
+    Of an imported run each operation is one: other tools time each as a test of its own, and their reader looks for it.
+    """
+    name = operation.split(" ", 1)[0]
+    is_own = is_imported and name in _KINDS and name not in ("write", "read")
+    title = numbers.operation_title(name)
+    return title[:1].lower() + title[1:] if is_own else kind_of_work(name)
+
+
 @dataclass(frozen=True, slots=True)
 class ComparisonClaim:
     """All points of two targets in one kind of work.

@@ -15,7 +15,8 @@ from assay.model.result.ceiling import ExceedingRepeat
 from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.result.run import RunInfo
 from assay.model.result.sample import Sample
-from assay.store import RunStore, find_run
+from assay.run.find_run import find_shown_run
+from assay.store import RunStore
 from assay.store.prices import with_prices, without_prices
 
 Run = TypeVar("Run", bound=RunInfo)
@@ -25,7 +26,7 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
     """Open, analyse and judge a run.
 
     Args:
-        ref: Id of the run, a unique prefix, `last`, or a path.
+        ref: Id of the run, a unique prefix, `last`, or a path, also of what other tools wrote.
         root: Folder of all runs.
         case: Only this case; then there are no comparisons.
         quick: Leave out what only a report needs: pooled latencies, curves, comparisons, notes and jobs.
@@ -33,7 +34,7 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
     Raises:
         AssayError: There is no such run or case.
     """
-    with RunStore.open(find_run(ref, root)) as store:
+    with RunStore.open(find_shown_run(ref, root)) as store:
         return analyse_store(store, case, quick)
 
 

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from assay.store.entries import DATABASE
 from assay.store.lock import run_is_alive
 from assay.store.snapshot import open_to_read
 from assay.store.values import count_of, moment_of, text_of
+
+_STUDY_KEY = re.compile(rb"""(?:^|[{,\s])["']?study["']?\s*:""")
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,9 @@ class RunSummary:
         problem: Why the run cannot be read; empty if it can.
         job: Newest job of a run that was submitted to a scheduler, and its state; else empty.
         imported: For a run that other tools measured: `imported from fio 3.33, FILE`; else empty.
+        measured_at: When the first output of such a run was printed, in seconds since 1970; None if it does not say,
+            and for other runs.
+        date: The same as the output prints it; else empty.
     """
 
     id: str
@@ -39,6 +46,8 @@ class RunSummary:
     problem: str = ""
     job: str = ""
     imported: str = ""
+    measured_at: float | None = None
+    date: str = ""
 
 
 def run_folders(root: Path) -> list[Path]:
@@ -93,24 +102,29 @@ def run_summary(folder: Path) -> RunSummary:
             name, study, status = (text_of(text) for text in row[:3])
             created_at = moment_of(row[3])
             planned, finished, cases = (count_of(number) for number in row[4:7])
-            imports = [
-                [text_of(one[name]) for name in ("tool", "version", "file")] for one in json.loads(row[7] or "[]")
-            ]
+            files = json.loads(row[7] or "[]")
+            imports = [[text_of(one[name]) for name in ("tool", "version", "file")] for one in files]
+            measured_at = min((moment_of(one["measured_at"]) for one in files if one.get("measured_at")), default=None)
+            date = next((text_of(one["date"]) for one in files if one.get("date")), "")
     except AssayError as error:
         return RunSummary(folder.name, "", "unreadable", 0.0, 0, 0, 0, str(folder), error.message)
     if status == "running" and not run_is_alive(folder):
         status = "interrupted"
     words = origin_words([f"{tool} {version}".strip() for tool, version, _ in imports], [file for *_, file in imports])
-    return RunSummary(name, study, status, created_at, planned, finished, cases, str(folder), imported=words)
+    return RunSummary(
+        name, study, status, created_at, planned, finished, cases, str(folder), "", "", words, measured_at, date
+    )
 
 
-def find_run(ref: str, root: Path) -> Path:
+def find_run(ref: str, root: Path, make: Callable[[str], Path] | None = None) -> Path:
     """Return the folder of a run.
 
     Args:
         ref: An id or the name of the run's folder, a unique prefix of one, `last`, a path, or the name or file of a
             study, which stands for its newest run.
         root: Folder of all runs.
+        make: Makes a run of a path that is neither a run nor a study, but may be what other tools wrote, and returns
+            its folder; None: such paths are refused. A file stands before a run of the same name.
 
     Raises:
         AssayError: There is no such run, or more than one.
@@ -122,11 +136,15 @@ def find_run(ref: str, root: Path) -> Path:
         is_folder, is_file = bool(ref) and path.is_dir(), bool(ref) and path.is_file()
     except OSError as error:
         raise AssayError(f"{ref}: cannot be read: {error.strerror}", "`assay list` names the runs") from error
+    if make is not None and is_file and ref != "last" and _study_in(ref) is None:
+        return make(ref)
     runs = list_runs(root)
     if ref == "last" and runs:
         return Path(runs[-1].folder)
     matches = _matching_runs(ref, runs)
     if not matches and is_folder:
+        if make is not None and not run_folders(path):
+            return make(ref)
         raise AssayError(f"the folder {ref} is not a run (it has no {DATABASE})", "`assay list` names the runs")
     if not matches and is_file:
         return Path(_of_study_file(ref, runs, root).folder)
@@ -143,22 +161,30 @@ def find_run(ref: str, root: Path) -> Path:
 
 def _of_study_file(ref: str, runs: list[RunSummary], root: Path) -> RunSummary:
     """Return the newest run of the study in a file."""
-    from assay.model.source import read_source
-    from assay.model.user_files import read_user_file
-    from assay.model.user_text import MAX_FILE_BYTES
-
-    try:
-        data = read_source(read_user_file(ref, ref, "", MAX_FILE_BYTES)).data
-    except AssayError:
-        data = None
-    study = data.get("study") if isinstance(data, dict) else None
-    if not isinstance(study, str):
+    study = _study_in(ref)
+    if study is None:
         hint = f"a run is a folder that `assay run` creates; `assay import {ref}` reads results of other programs"
         raise AssayError(f"{ref} is a file, not a run", hint)
     matches = [run for run in runs if run.study == study]
     if not matches:
         raise AssayError(f"there is no run of the study {study} of {ref} in {root}", f"`assay run {ref}` starts one")
     return matches[-1]
+
+
+def _study_in(path: str) -> str | None:
+    """Return the name of the study in a file; None if it is no study."""
+    from assay.model.source import read_source
+    from assay.model.user_files import read_user_file
+    from assay.model.user_text import MAX_FILE_BYTES
+
+    try:
+        text = read_user_file(path, path, "", MAX_FILE_BYTES)
+        # Outputs of other tools take long to read as YAML.
+        data = read_source(text).data if _STUDY_KEY.search(text) else None
+    except AssayError:
+        return None
+    study = data.get("study") if isinstance(data, dict) else None
+    return study if isinstance(study, str) else None
 
 
 def _resolved(path: Path) -> Path:

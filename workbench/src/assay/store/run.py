@@ -81,6 +81,7 @@ class RunStore(RunReader):
         study_text: str,
         prices: "FrozenPrices | None" = None,
         imported: str | None = None,
+        name: str = "",
     ) -> "RunStore":
         """Make a run's folder whole or not at all, and open it for writing.
 
@@ -93,6 +94,7 @@ class RunStore(RunReader):
             study_text: The study file, verbatim.
             prices: Prices of the designs that the study names.
             imported: For a run that another tool measured: all that its output says, as JSON.
+            name: Under which the run is shown, in place of the name of its folder.
 
         Raises:
             AssayError: The folder cannot be made.
@@ -113,7 +115,7 @@ class RunStore(RunReader):
                     file.write(imported.encode())
             connection = create_database(work)
             folder = _free_name(root, meta.id)
-            _insert_plan(connection, meta, folder.name, cases, excluded, order)
+            _insert_plan(connection, meta, name or folder.name, cases, excluded, order)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
             work.rename(folder)

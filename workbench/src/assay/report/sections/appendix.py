@@ -48,7 +48,7 @@ def _notes(view: RunView) -> Iterator[Fold]:
 def _imported(view: RunView) -> Fold:
     run = view.run
     blocks: list[Block] = [
-        Paragraph(("This run was made by ", Mono(run.command), " and is stored in ", Mono(run.folder), ".")),
+        Paragraph(("This was made by ", Mono(run.command), ".")),
         Heading("Versions", "appendix-versions", 4),
         Facts(tuple((name, (Mono(value),)) for name, value in run.versions.items())),
     ]

@@ -16,7 +16,7 @@ from assay.model.result.summary_page import SummaryLine
 from assay.model.result.verdict import LOWER_BOUND, OWN_SPEED, Verdict
 from assay.model.units import about_latency
 from assay.report import numbers
-from assay.report.claims import ComparisonClaim, kind_of_work
+from assay.report.claims import ComparisonClaim, kind_of_rates
 from assay.report.document import DotRow, Dots, Lane
 from assay.report.growth.sentences import has_several_workloads, number_words, scaling_title
 from assay.report.measure import IOPS, Measure, has_small_records, mean_time, measure_of
@@ -75,7 +75,7 @@ def _uncompared(found: Sequence[ComparisonClaim], view: RunView) -> int:
     """Return the number of kinds of work of targets that are compared with no other, counted per target."""
     names = {name for claim in found for name in (claim.base, claim.other)}
     rest = [row for row in view.analysis.rows if row.case.target not in names and is_usable(row)]
-    return len({(kind_of_work(row.operation), row.case.target) for row in rest})
+    return len({(kind_of_rates(row.operation, bool(view.run.imports)), row.case.target) for row in rest})
 
 
 def _kind(claims: Sequence[ComparisonClaim], view: RunView) -> Iterator[tuple[SummaryLine, DotRow]]:
@@ -246,7 +246,8 @@ def uncompared_lines(view: RunView, most: int = MAX_LINES) -> PageLines:
     groups: dict[tuple[str, str], list[ResultRow]] = {}
     for row in view.analysis.rows:
         if is_usable(row):
-            groups.setdefault((numbers.capitalized(kind_of_work(row.operation)), row.case.target), []).append(row)
+            kind = numbers.capitalized(kind_of_rates(row.operation, bool(view.run.imports)))
+            groups.setdefault((kind, row.case.target), []).append(row)
     found: list[SummaryLine] = []
     by_unit: dict[str, list[DotRow]] = {}
     flat, limits = plateaus(view.analysis.rows, view.run.places), reached_limits(view)

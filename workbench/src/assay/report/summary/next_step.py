@@ -32,7 +32,7 @@ def next_step(view: RunView, answered: set[Verdict]) -> Text:
     if run.imports:
         case = view.analysis.rows[0].case.id if view.analysis.rows else ""
         what = "See every figure as it is printed in the file, and which checks could not run: "
-        return (what, Mono(f"assay show {run.id} {case}{_out(view)}"))
+        return (what, Mono(f"assay show {shlex.quote(run.id)} {case}{_out(view)}"))
     if run.finished < run.planned and run.status in ("interrupted", "stopped"):
         staged = " --stage" if run.stages else ""
         return ("Finish it: ", Mono(f"assay run {run.id} --resume{staged}{_out(view)}"))

@@ -13,7 +13,7 @@ from assay.model.result.verdict import Verdict
 from assay.model.units import about_latency, about_number
 from assay.report import numbers
 from assay.report.brief import line_tables
-from assay.report.claims import ComparisonClaim, find_claims, kind_of_work
+from assay.report.claims import ComparisonClaim, find_claims, kind_of_rates
 from assay.report.costs import cheapest_text, target_costs
 from assay.report.document import Block, Dots, Panels, Paragraph, Span, Text, plain_text
 from assay.report.growth.sentences import growth_sentence, number_words, plural_noun
@@ -220,8 +220,9 @@ def _why_not(rows: Sequence[ResultRow]) -> str:
 def _reached(view: RunView, rows: list[ResultRow]) -> str:
     """Return what each target reaches in its first kinds of work."""
     kinds: dict[str, dict[str, list[ResultRow]]] = {}
+    imported = bool(view.run.imports)
     for row in rows:
-        kinds.setdefault(row.case.target, {}).setdefault(kind_of_work(row.operation), []).append(row)
+        kinds.setdefault(row.case.target, {}).setdefault(kind_of_rates(row.operation, imported), []).append(row)
     room = max(1, MAX_NAMED_KINDS // len(kinds))
     parts, more = [], 0
     for target, found in kinds.items():

@@ -19,5 +19,6 @@ ROOM = Room(
     hooks={
         "imported_blocks": "assay.rooms.importers.shown.figures:case_blocks",
         "audit_blocks": "assay.rooms.importers.shown.section:audit_blocks",
+        "run_of_outputs": "assay.rooms.importers.work.temporary:run_of_outputs",
     },
 )

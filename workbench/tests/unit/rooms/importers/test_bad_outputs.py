@@ -140,7 +140,12 @@ def test_a_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("data", "word"),
-    [(b"", "empty"), (b"hello\n", "not a format"), (b"\xff\xfe\x00", "not text"), (b'{"jobs": []}', "not a format")],
+    [
+        (b"", "empty"),
+        (b"hello\n", "not a format"),
+        (b"\xff\x00\x01\x02" * 9, "not text"),
+        (b'{"jobs": []}', "not a format"),
+    ],
 )
 def test_unknown_files_are_named(tmp_path: Path, data: bytes, word: str) -> None:
     file = tmp_path / "x.json"

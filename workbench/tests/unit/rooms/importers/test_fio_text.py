@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from fio_samples import FILE
+from fio_samples import changed as changed_json
 from fio_samples import read as read_json
 from fio_text_samples import PLAIN, TEXTS, num2str, read, split, terse_results, text_results, whole_of
 from hypothesis import given, settings
@@ -356,7 +357,7 @@ def test_an_output_that_ends_too_early_is_refused() -> None:
 
 def test_texts_are_escaped() -> None:
     text = split("3.33-progress")[0].replace("n: (g", "n\x1b[31m\u202e: (g")
-    output = read(text.replace("ioengine=null", "ioengine=\x1b]0;x"))
+    output = read(text.replace("ioengine=psync", "ioengine=\x1b]0;x"))
     assert "\x1b" not in output.model_dump_json() and "\\u001b" not in output.model_dump_json()
     error = refused(text.replace("IO depths    :", "IO depths    : \x1b[31m" + "9" * 5000))
     assert error.message.isprintable() and len(error.message) < 300
@@ -379,3 +380,12 @@ def test_a_file_says_what_was_recognised(tmp_path_factory: pytest.TempPathFactor
     file = tmp_path_factory.mktemp("fio") / "x.log"
     file.write_text("$ fio job.fio\n" + split("3.33-jobs")[0])
     assert recognised_words("x.log", read_outputs(str(file))) == "x.log: fio 3.33, text: 2 results"
+
+
+@pytest.mark.parametrize("engine", ["null", "falloc", "ftruncate"])
+def test_engines_that_move_no_data_are_left_out(engine: str) -> None:
+    text = split("3.33-progress")[0].replace("ioengine=psync", f"ioengine={engine}")
+    (result,) = read(text).results
+    assert result.measured is None and result.left_out.startswith(f"ioengine={engine}: ") and result.figures
+    (read_job,) = read_json(changed_json("3.33-read", "jobs", 0, "job options", to={"ioengine": engine})).results
+    assert read_job.left_out == result.left_out and read_job.measured is None

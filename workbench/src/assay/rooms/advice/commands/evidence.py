@@ -10,6 +10,8 @@ from assay.model.base import AssayError, Code
 from assay.model.money.priced_designs import DesignEvidence, EvidenceMetric, MeasuredValue
 from assay.model.money.use import DesignChoice
 from assay.model.study.names import MIXES, READS, WRITES
+from assay.model.user_files import UnreadableError, read_user_file
+from assay.model.user_text import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     from assay.model.result.result import Estimate, ResultRow
@@ -36,7 +38,7 @@ def gather_evidence(ref: str, runs: Path) -> GatheredEvidence:
     A run gives the rows and intervals of its report, but only those with sound verdicts.
 
     Args:
-        ref: A file of evidence, or a run as `assay show` takes it.
+        ref: A file of evidence, or a run as `assay show` takes it, also of what another tool wrote.
         runs: Folder of all runs.
 
     Raises:
@@ -45,7 +47,7 @@ def gather_evidence(ref: str, runs: Path) -> GatheredEvidence:
     from assay.rooms.advice.work.published_evidence import read_evidence_file
     from assay.run.analysis import load_analysis
 
-    if Path(ref).suffix in (".yaml", ".yml", ".json"):
+    if _has_figures(Path(ref)):
         return GatheredEvidence(read_evidence_file(Path(ref)))
     try:
         analysis = load_analysis(ref, runs)
@@ -56,6 +58,8 @@ def gather_evidence(ref: str, runs: Path) -> GatheredEvidence:
     prices = analysis.run.prices
     if prices is None:
         hint = "name the designs of its targets under `prices` in the study, and run it again"
+        if analysis.run.imports:
+            hint = "write what it says of a design in a file of figures: docs/guides/advise.md"
         raise AssayError(f"the run {analysis.run.id} names no design for its targets", hint)
     found = GatheredEvidence()
     evidence = []
@@ -68,6 +72,16 @@ def gather_evidence(ref: str, runs: Path) -> GatheredEvidence:
             evidence += list(_evidence(row, chosen, analysis.run.id))
     found.evidence = tuple(evidence)
     return found
+
+
+def _has_figures(path: Path) -> bool:
+    """Whether a file is one of figures: by its suffix, and JSON, in which other tools write too, by its first key."""
+    if path.suffix != ".json":
+        return path.suffix in (".yaml", ".yml")
+    try:
+        return b'"evidence"' in read_user_file(path, str(path), "", MAX_FILE_BYTES)
+    except UnreadableError as error:
+        return error.missing
 
 
 def _unfit(row: "ResultRow", has_design: bool) -> str:

@@ -1,4 +1,4 @@
-"""Rules about what the machines can do, by the facts that the user states."""
+"""Rules about what the machines can do, by the facts that the user states, now or when a run was imported."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,10 +11,11 @@ MEMORY_TIMES = 2
 """iozone's documentation asks for files larger than memory; twice is what benchmarks of file systems use."""
 
 
-def above_network(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFinding]:
+def above_network(items: Sequence[Item], stated: MachineFacts) -> Iterator[RuleFinding]:
     """Yield rates above the links of all clients, or of the servers."""
     for item in items:
-        measured, clients = item.measured, _clients(item, facts)
+        facts, measured = stated.over(item.output.facts), item.measured
+        clients = _clients(item, facts)
         if measured is None:
             continue
         is_transfer = item.result.operation == "transfer"
@@ -47,10 +48,10 @@ def _clients(item: Item, facts: MachineFacts) -> int:
     return facts.clients or (1 if item.parameter("hosts") == 1 else 0)
 
 
-def above_devices(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFinding]:
+def above_devices(items: Sequence[Item], stated: MachineFacts) -> Iterator[RuleFinding]:
     """Yield rates above what the devices can do."""
     for item in items:
-        measured, operation = item.measured, item.result.operation
+        facts, measured, operation = stated.over(item.output.facts), item.measured, item.result.operation
         if measured is None or operation is None:
             continue
         limit = facts.device_write if not WORK[operation].reads else facts.device_read
@@ -59,9 +60,10 @@ def above_devices(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFi
             yield RuleFinding(item, text, {"rate": rate_words(measured.throughput), "limit": rate_words(limit)})
 
 
-def data_within_memory(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFinding]:
+def data_within_memory(items: Sequence[Item], stated: MachineFacts) -> Iterator[RuleFinding]:
     """Yield reads through the page cache of less data than twice the memory."""
     for item in items:
+        facts = stated.over(item.output.facts)
         memory = (facts.memory or 0) * _clients(item, facts)
         operation, size = item.result.operation, item.parameter("file_size")
         lanes = item.parameter("lanes") or item.parameter("streams")

@@ -35,7 +35,7 @@ def transactions_in_flight(items: Sequence[Item], _facts: MachineFacts) -> Itera
 def operations_of_a_run(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield outputs of YCSB whose operations are not its rate by its time."""
     for members in by_output([item for item in items if item.output.file.tool == "YCSB"]):
-        overall, counts = members[0], {item.result.name: item.measured.ops for item in members if item.measured}
+        overall, counts = members[0], {item.result.name: item.measured.ops or 0 for item in members if item.measured}
         names = ("RunTime(ms)", "Throughput(ops/sec)")
         if any(name not in overall.figures for name in names) or (overall.measured and overall.measured.errors):
             continue
@@ -54,6 +54,8 @@ def time_of_transactions(items: Sequence[Item], _facts: MachineFacts) -> Iterato
     for item in items:
         figures, measured = item.figures, item.measured
         if item.output.file.tool != "pgbench" or "duration" not in figures or measured is None or not measured.iops:
+            continue
+        if measured.ops is None:
             continue
         asked = number(figures["duration"].text)
         # A rate without connections is over the time behind them (-T counts from before), if all came at the start.

@@ -1,13 +1,15 @@
 """What is known of the machines that results were measured on, which their outputs do not say."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, PlainSerializer
 
+from assay.model.base import AssayError
 from assay.model.frozen import Frozen
 from assay.model.money.catalog import Instance
 from assay.model.study.axis import fault
-from assay.model.units import UnitError, display_value, parse_size, parse_throughput
+from assay.model.units import UnitError, about_size, display_value, format_size, parse_size, parse_throughput
 from assay.model.user_files import read_user_file
 from assay.model.yaml_files import read_model
 
@@ -46,7 +48,8 @@ def _count(written: object) -> int:
 
 Count = Annotated[int, BeforeValidator(_count)]
 Size = Annotated[int, BeforeValidator(_size)]
-Rate = Annotated[float, BeforeValidator(_rate)]
+_AS_TEXT = PlainSerializer(lambda rate: rate and f"{round(rate)}B/s", when_used="json")
+Rate = Annotated[float, BeforeValidator(_rate), _AS_TEXT]
 
 
 class MachineFacts(Frozen):
@@ -87,15 +90,44 @@ class MachineFacts(Frozen):
         }
         return self.model_copy(update=found)
 
+    def stated(self) -> dict[str, object]:
+        """Return what is known, by name."""
+        return {name: value for name in type(self).model_fields if (value := getattr(self, name))}
 
-def read_facts(path: str) -> MachineFacts:
-    """Read a file of facts; an empty path is one without any.
+    def over(self, other: "MachineFacts | None") -> "MachineFacts":
+        """Return these facts, and of others what these do not state."""
+        return self if other is None else other.model_copy(update=self.stated())
+
+
+def facts_by_name(facts: MachineFacts) -> dict[str, str]:
+    """Return what is known in words: `memory` -> `64GiB`, `server link` -> `1.25 GB/s`."""
+    found = {}
+    for name, value in facts.stated().items():
+        words = str(value)
+        if isinstance(value, float):
+            words = f"{about_size(value)}/s"
+        elif name == "memory" and isinstance(value, int):
+            words = format_size(value)
+        found[name.replace("_", " ")] = words
+    return found
+
+
+def read_facts(paths: Sequence[str]) -> MachineFacts:
+    """Read files of facts as if they were one.
 
     Raises:
-        AssayError: It cannot be read, or is not right; the message begins with file and line.
+        AssayError: One cannot be read, or is not right, or two state a fact differently; the message begins with the
+            file, and with the line if it is one.
     """
-    if not path:
-        return MachineFacts()
     hint = f"give a file of facts as {GUIDE} describes it"
-    data = read_user_file(path, f"cannot read the facts {path}", hint, MAX_FILE_BYTES)
-    return read_model(MachineFacts, data, path, GUIDE, "facts file").with_client()
+    known = MachineFacts()
+    sources: dict[str, str] = {}
+    for path in paths:
+        data = read_user_file(path, f"cannot read the facts {path}", hint, MAX_FILE_BYTES)
+        found = read_model(MachineFacts, data, path, GUIDE, "facts file")
+        for name, value in found.stated().items():
+            if getattr(known, name) not in (None, "", value):
+                raise AssayError(f"{path}: {name} is another one in {sources[name]}", "let one of the files state it")
+            sources.setdefault(name, path)
+        known = known.over(found)
+    return known.with_client()

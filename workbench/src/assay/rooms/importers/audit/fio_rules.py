@@ -22,7 +22,7 @@ _SHARES = frozenset(
     ("verify", "rate", "rate_iops", "rate_min", "rwmixcycle", "flow", "bssplit", "bsrange", "rw_sequencer")
 )
 """Options with which a mix has another share of reads: what is verified is read, and rates are limits of each."""
-WITHOUT_DATA = fio_options.WITHOUT_READS_AND_WRITES | {"null", "ftruncate", "falloc"}
+WITHOUT_DATA = fio_options.WITHOUT_READS_AND_WRITES | fio_options.WITHOUT_STORAGE.keys()
 """Engines of fio that write no data to storage."""
 WHOLE_SIZES = frozenset(("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap"))
 """Engines whose jobs move their size: others end earlier, or count otherwise."""

@@ -392,7 +392,7 @@ def audit(outputs: Sequence[ToolOutput], facts: MachineFacts) -> list[AuditFindi
 
     Args:
         outputs: Of any tools.
-        facts: What is known of the machines.
+        facts: What is known of the machines; it stands before what an output itself has of them.
     """
     items = [Item(output, result) for output in outputs for result in output.results]
     copies = several.copies(items)

@@ -9,14 +9,12 @@ from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import DEFINITIONS
 from assay.rooms.importers.shown.figures import imported_run
-from assay.rooms.importers.work.registry import ROLES_ENDING, read_outputs, roles_name
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, Measurement, ToolOutput
-from assay.rooms.importers.work.table_roles import RolesFile, read_roles
+from assay.rooms.importers.work.several_files import read_path
+from assay.rooms.importers.work.table_roles import RolesFile
 from assay.store import RunStore, find_run, list_runs
 
 MAX_NAME = 80
-MAX_FILES = 1_000
-"""Most files of a folder."""
 
 
 def outputs_of(ref: str, runs: Path, roles: RolesFile | None = None) -> tuple[list[ToolOutput], list[AssayError]]:
@@ -34,12 +32,12 @@ def outputs_of(ref: str, runs: Path, roles: RolesFile | None = None) -> tuple[li
     if not ref or not _is_short(path):
         raise AssayError(f"`{ref[:MAX_NAME]}` is no name of a file, a folder or a run", "name one")
     if path.exists() and not path.is_dir():
-        return read_outputs(ref, ImportOptions(roles=roles or _roles_next_to(path), is_audit=True)), []
+        return read_path(ref, ImportOptions(roles=roles, is_audit=True)).outputs, []
     try:
         folder = find_run(ref, runs)
     except AssayError as error:
         if path.is_dir():
-            return _of_folder(path)
+            return _of_folder(path, roles)
         raise AssayError(f"{ref}: no such file, and {error.message}", "name a file, a folder or a run") from None
     return outputs_of_run(folder), []
 
@@ -53,34 +51,11 @@ def _is_short(path: Path) -> bool:
     return True
 
 
-def _of_folder(folder: Path) -> tuple[list[ToolOutput], list[AssayError]]:
+def _of_folder(folder: Path, roles: RolesFile | None) -> tuple[list[ToolOutput], list[AssayError]]:
     if runs := list_runs(folder):
         return [output for run in runs for output in outputs_of_run(Path(run.folder))], []
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-    if len(files) > MAX_FILES:
-        raise AssayError(f"{folder}: {len(files):,} files, more than {MAX_FILES:,}", "name a smaller folder")
-    found: list[ToolOutput] = []
-    problems: list[AssayError] = []
-    for path in files:
-        try:
-            if path.name.endswith(ROLES_ENDING):
-                continue
-            if path.stem.upper() == "README":
-                # Prose with commas and numbers looks like a damaged table.
-                problems.append(AssayError(f"{path}: notes, and no output of a tool", "name another file"))
-                continue
-            found += read_outputs(str(path), ImportOptions(roles=_roles_next_to(path), is_audit=True))
-        except AssayError as error:
-            problems.append(error)
-    if not found:
-        raise AssayError(f"{folder}: no file that Assay can import", "name a folder with outputs of fio or iozone")
-    return found, problems
-
-
-def _roles_next_to(path: Path) -> RolesFile | None:
-    """Return the roles file beside a table; None without one."""
-    place = roles_name(str(path))
-    return read_roles(place) if Path(place).is_file() else None
+    read = read_path(str(folder), ImportOptions(roles=roles, is_audit=True))
+    return [output for _, outputs in read.found for output in outputs], read.unread
 
 
 def outputs_of_run(folder: Path) -> list[ToolOutput]:

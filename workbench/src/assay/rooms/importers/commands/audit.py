@@ -13,7 +13,12 @@ MAX_UNREAD = 10
 
 def command(
     refs: list[str] = typer.Argument(..., metavar="FILE|FOLDER|RUN", help="Outputs of other tools, or runs."),
-    facts: str = typer.Option("", "--facts", metavar="FACTS.yaml", help="What is known of the machines."),
+    facts: list[str] = typer.Option(
+        [],
+        "--facts",
+        metavar="FACTS.yaml",
+        help="What is known of the machines. Repeatable: files that complete each other.",
+    ),
     roles: str = typer.Option(
         "",
         "--roles",
@@ -40,6 +45,7 @@ def command(
     from assay.rooms.importers.audit.rules import audit
     from assay.rooms.importers.audit.runs import outputs_of
     from assay.rooms.importers.audit.tables.rules import recomputed_cells
+    from assay.rooms.importers.work.several_files import unread_words
     from assay.rooms.importers.work.table_roles import read_roles
     from assay.terminal.output import note, print_line
 
@@ -52,10 +58,8 @@ def command(
         found, unread = outputs_of(ref, out, stated)
         outputs += found
         problems += unread
-    for problem in problems[:MAX_UNREAD]:
-        note(f"not read: {problem.message}")
-    if len(problems) > MAX_UNREAD:
-        note(f"not read: {len(problems) - MAX_UNREAD} files more")
+    for line in unread_words(problems, MAX_UNREAD):
+        note(line)
     findings = audit(outputs, known)
     results = sum(len(output.results) for output in outputs)
     files = len({output.file.file for output in outputs})

@@ -10,9 +10,15 @@ from assay.model.base import EXIT_USAGE, AssayError
 from assay.terminal.output_file import FORCE
 from assay.terminal.settings import RUNS
 
+MAX_LEFT_OUT = 100
+"""Most results that are named because they have no counterpart in a run."""
+MAX_UNREAD = 10
+"""Most files of folders that are named because they are of no known tool."""
+
 if TYPE_CHECKING:
     from assay.rooms.importers.work.registry import UnknownColumnsError
-    from assay.rooms.importers.work.results import ImportOptions, Order, ToolOutput
+    from assay.rooms.importers.work.results import ImportOptions, Order
+    from assay.rooms.importers.work.several_files import FilesRead
     from assay.terminal.output_file import OutputFile
 
 _ORDERS = ("sequential", "random")
@@ -20,7 +26,9 @@ _ORDERS = ("sequential", "random")
 
 def command(
     files: list[str] = typer.Argument(
-        ..., metavar="FILE", help="Outputs of fio, iozone, IOR, mdtest, IO500; tables: CSV, Markdown."
+        ...,
+        metavar="FILE|FOLDER",
+        help="Outputs of fio, iozone, IOR, mdtest, IO500; tables: CSV, Markdown; folders of them.",
     ),
     study: str = typer.Option(
         "", "--study", metavar="NAME", help="Name of the study.  [default: that of the first file]"
@@ -43,13 +51,17 @@ def command(
         metavar="FILE",
         help="Write the guess at a table's roles to FILE, such as table.roles.yaml, and not to standard output.",
     ),
+    facts: list[str] = typer.Option(
+        [], "--facts", metavar="FACTS.yaml", help="What is known of the machines, for the audit of the run. Repeatable."
+    ),
     force: bool = FORCE,
     out: Path = RUNS,
 ) -> None:
     """Make a run of what another tool measured, from its output.
 
-    Files are known by what is in them. Results of the same work, in one file or several, are its repeats. What a file
-    does not say is missing in the run, and rules that need it are not evaluated.
+    Files are known by what is in them; those of a folder that are of no known tool are named and left out. Results of
+    the same work, in one file or several, are its repeats. What a file does not say is missing in the run, and rules
+    that need it are not evaluated.
 
     Of a table, a roles file says what each column is. Without one, a guess is printed as such a file, and nothing is
     imported.
@@ -61,22 +73,28 @@ def command(
     import sys
 
     from assay.model.secret import redact_command
+    from assay.rooms.importers.audit.facts import read_facts
     from assay.rooms.importers.work.registry import recognised_words
     from assay.rooms.importers.work.runs import make_run
+    from assay.rooms.importers.work.several_files import unread_words
     from assay.terminal.output import note, print_line
     from assay.terminal.output_file import OutputFile, never_marked
 
     place = None if write_roles is None else OutputFile(write_roles, never_marked, force, "--write-roles")
     stated = _stated(files, _order(order), roles)
-    outputs: list[ToolOutput] = []
-    for file, found in _read(files, stated, place):
+    known = read_facts(facts) if facts else None
+    read = _read(files, stated, place)
+    for file, found in read.found:
         note(recognised_words(file, found))
-        outputs += found
+    for line in unread_words(read.unread, MAX_UNREAD):
+        note(line)
+    outputs = [output.model_copy(update={"facts": known}) for output in read.outputs]
     folder = make_run(outputs, out, study, redact_command(["assay", *sys.argv[1:]]))
-    for output in outputs:
-        for result in output.results:
-            if result.left_out:
-                note(f"left out: {output.file.file}:{result.line}: {result.name}: {result.left_out}")
+    left_out = [(output.file.file, one) for output in outputs for one in output.results if one.left_out]
+    for file, one in left_out[:MAX_LEFT_OUT]:
+        note(f"left out: {file}:{one.line}: {one.name}: {one.left_out}")
+    if (more := len(left_out) - MAX_LEFT_OUT) > 0:
+        note(f"left out: {more:,} more, which the report of the run has")
     print_line(f"imported to {folder}; next: assay show {folder}")
 
 
@@ -111,20 +129,24 @@ def _order(written: str) -> "Order | None":
     return "random" if written == "random" else "sequential"
 
 
-def _read(
-    files: list[str], stated: "list[ImportOptions]", place: "OutputFile | None"
-) -> "list[tuple[str, list[ToolOutput]]]":
+def _read(files: list[str], stated: "list[ImportOptions]", place: "OutputFile | None") -> "FilesRead":
     """Return each file with its outputs; write or print the guess at the roles of the first table without roles.
 
     Raises:
         AssayError: Some cannot be read; all of these are named, and no run is made.
     """
-    from assay.rooms.importers.work.registry import UnknownColumnsError, read_outputs
+    from assay.rooms.importers.work.registry import UnknownColumnsError
+    from assay.rooms.importers.work.several_files import FilesRead, read_path
 
-    found, problems, has_guess = [], [], False
+    read = FilesRead([], [])
+    problems: list[AssayError] = []
+    has_guess = False
     for file, options in zip(files, stated, strict=True):
         try:
-            found.append((file, read_outputs(file, options)))
+            one = read_path(file, options)
+            read.found.extend(one.found)
+            read.unread.extend(one.unread)
+            problems += one.damaged
         except UnknownColumnsError as error:
             problems.append(error if has_guess else _with_guess(error, place))
             has_guess = True
@@ -134,7 +156,7 @@ def _read(
         last = problems[-1]
         others = tuple((error.message, error.hint) for error in problems[:-1])
         raise AssayError(last.message, last.hint, last.exit_code, others)
-    return found
+    return read
 
 
 def _with_guess(error: "UnknownColumnsError", place: "OutputFile | None") -> AssayError:

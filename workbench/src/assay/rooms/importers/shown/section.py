@@ -5,7 +5,7 @@ from pathlib import Path
 from assay.report import numbers
 from assay.report.document import Block, Cell, Column, Fold, Heading, Mono, Paragraph, Section, Table
 from assay.report.view import RunView
-from assay.rooms.importers.audit.facts import MachineFacts
+from assay.rooms.importers.audit.facts import MachineFacts, facts_by_name
 from assay.rooms.importers.audit.rules import audit
 from assay.rooms.importers.audit.runs import outputs_of_run
 from assay.rooms.importers.audit.shown import recomputed_words
@@ -39,23 +39,28 @@ def section(view: RunView) -> Section | None:
 
 
 def audit_blocks(folder: Path) -> list[Block]:
-    """Return what the audit finds against the results, without facts about the machines.
+    """Return what the audit finds against the results, by the facts about the machines that the run has.
 
     Args:
         folder: The folder of an imported run.
     """
     outputs = outputs_of_run(folder)
     findings = audit(outputs, MachineFacts())
-    title = Heading("Audit", "imported-audit", 3)
+    known = next((output.facts for output in outputs if output.facts), None)
+    title: list[Block] = [Heading("Audit", "imported-audit", 3)]
+    if known is not None:
+        stated = ", ".join(f"{name} {words}" for name, words in facts_by_name(known).items())
+        title.append(Paragraph(f"Stated of the machines: {stated}."))
     cells = recomputed_words(recomputed_cells(outputs))
-    recomputed = f" {cells[:1].upper()}{cells[1:]}." if cells else ""
+    recomputed = f"{cells[:1].upper()}{cells[1:]}." if cells else ""
     if not findings:
-        return [title, Paragraph(f"The rules of the audit find nothing against these results.{recomputed}")]
+        return [*title, Paragraph(f"The rules of the audit find nothing against these results. {recomputed}".strip())]
     rows = tuple((one.severity, one.place, one.result, one.text, one.rule) for one in findings[:MAX_ROWS])
     columns = tuple(Column(name) for name in ("Severity", "Place", "Result", "Finding", "Rule"))
-    more = f" The first {MAX_ROWS} of {len(findings):,}." if len(findings) > MAX_ROWS else ""
-    about = f"`assay audit RUN --facts FILE` judges by memory, links and devices, too.{recomputed}{more}"
-    return [title, Table("imported-audit-table", columns, rows, about)]
+    more = f"The first {MAX_ROWS} of {len(findings):,}." if len(findings) > MAX_ROWS else ""
+    by_facts = "" if known else "`assay audit RUN --facts FILE` judges by memory, links and devices, too."
+    about = " ".join(part for part in (by_facts, recomputed, more) if part)
+    return [*title, Table("imported-audit-table", columns, rows, about)]
 
 
 def _files(view: RunView) -> Table:

@@ -34,7 +34,7 @@ from assay.rooms.importers.work.fio_measured import (
     error_tallies,
     measurement_of,
 )
-from assay.rooms.importers.work.json_text import Number, decode_json, line_of
+from assay.rooms.importers.work.json_text import Number, decode_json
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -97,11 +97,13 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what fio writes.
     """
-    found, position = [], 0
+    found, position, line, counted = [], 0, 1, 0
     while (match := _START.search(text, position)) is not None:
         start = text.index("{", match.start())
+        # Lines are counted on from the output before: files with --status-interval have thousands.
+        line, counted = line + text.count("\n", counted, start), start
         document, position = decode_json(text, start)
-        found.append(_output(document, _Place(text, start, position), file, stated.order))
+        found.append(_output(document, _Place(text, start, position, line), file, stated.order))
     return _without_snapshots(found)
 
 
@@ -142,8 +144,8 @@ def _begin(result: ImportedResult, file: ImportedFile) -> float | None:
 class _Place:
     """Where an output is in its file: the lines of its jobs."""
 
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self.line = line_of(text, start)
+    def __init__(self, text: str, start: int, end: int, line: int) -> None:
+        self.line = line
         breaks = [match.start() for match in re.finditer("\n", text[start:end])]
         names = [match.start() for match in _JOB.finditer(text[start:end])]
         self._lines = [self.line + bisect.bisect(breaks, name) for name in names]
@@ -309,8 +311,8 @@ def _operation(job: _Job, used: tuple[str, ...], order: Order | None) -> tuple[s
         return None, "no operation was done"
     if job.options is None:
         return fio_options.stated_operation(used, order)
-    if (engine := job.options.get("ioengine", "")) in fio_options.WITHOUT_READS_AND_WRITES:
-        return None, f"ioengine={engine} reads and writes no data"
+    if why := fio_options.why_no_storage(job.options.get("ioengine", "")):
+        return None, why
     written = job.options.get("rw", fio_options.DEFAULTS["rw"])
     return fio_options.pattern_operation(written, used, may_check="verify" in job.options)
 

@@ -55,6 +55,21 @@ WITHOUT_READS_AND_WRITES = frozenset(
     ("cpuio", "filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete")
 )
 """Engines that count other things as operations (fio, HOWTO, "ioengine")."""
+WITHOUT_STORAGE = {
+    "null": "it discards all data, to measure fio itself",
+    "ftruncate": "its writes set the size of files",
+    "falloc": "its writes reserve space",
+}
+"""Engines whose operations move no data to or from storage (fio, engines/null.c, ftruncate.c, falloc.c) -> why."""
+
+
+def why_no_storage(engine: str) -> str:
+    """Return why the jobs of an engine measure no reads and writes of storage; empty if they do."""
+    if engine in WITHOUT_READS_AND_WRITES:
+        return f"ioengine={engine} reads and writes no data"
+    return f"ioengine={engine}: {WITHOUT_STORAGE[engine]}" if engine in WITHOUT_STORAGE else ""
+
+
 _FLUSHES = ("fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range", "sync")
 _RATES = ("rate", "rate_iops", "rate_min", "rate_iops_min", "rate_cycle", "thinktime")
 _SHAPES = ("nrfiles", "filesize", "io_size", "offset", "offset_increment", "size_percent", "file_append", "zonemode")

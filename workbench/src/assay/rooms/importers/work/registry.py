@@ -1,6 +1,9 @@
 """Reads a file that a user names, by the tool that its text is from."""
 
 import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 
@@ -8,6 +11,7 @@ from assay.model.base import AssayError, LineError
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
+from assay.rooms.importers.work.file_text import decoded, unpacked, without_stamps
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     ImportOptions,
@@ -15,16 +19,15 @@ from assay.rooms.importers.work.results import (
     RolesNeeded,
     ToolOutput,
 )
-from assay.rooms.importers.work.tools import IMPORTERS
+from assay.rooms.importers.work.spreadsheet import is_spreadsheet, read_sheet
+from assay.rooms.importers.work.tools import IMPORTERS, Importer
 
 MAX_BYTES = 32 << 20
 """Largest file."""
-_SPREADSHEET = (b"\x09\x00\x04\x00", b"\xd0\xcf\x11\xe0")
-"""Beginnings of spreadsheets: BIFF of Excel 2, which iozone writes (libbif.c), and OLE of later ones."""
+_BIFF2 = b"\x09\x00\x04\x00"
+"""Beginning of what `iozone -b` writes: Excel 2 (libbif.c, do_header)."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 """Beginning of a file that zstd has compressed (RFC 8878, 3.1.1): warp writes its data so."""
-_WORKBOOK = (b"xl/workbook", b"opendocument.spreadsheet")
-"""Parts of the archives that XLSX and ODS are."""
 ROLES_ENDING = ".roles.yaml"
 """How the name of a table's roles file ends."""
 
@@ -36,6 +39,7 @@ class UnknownColumnsError(AssayError):
         file: The file as the user named it.
         roles: A guess: a complete roles file.
         doubts: What is unsure in it.
+        roles_name: Name for such a file.
     """
 
     def __init__(self, file: str, guess: RolesNeeded) -> None:
@@ -44,6 +48,17 @@ class UnknownColumnsError(AssayError):
         hint = f"write the guess to {name}, mend it, then: assay import {quote(file)} --roles {quote(name)}"
         super().__init__(message, hint)
         self.file, self.roles, self.doubts = file, guess.text, guess.doubts
+        self.roles_name = name
+
+    def name_sheet(self, name: str, others: Sequence[str]) -> None:
+        """State in the guess which sheet of a spreadsheet it is about; `others` have tables, too."""
+        self.roles = self.roles.replace(
+            "\ncolumns:\n", f"\nsheet: {json.dumps(name, ensure_ascii=False)}\ncolumns:\n", 1
+        )
+        if others:
+            listed = ", ".join(f"`{escape_line(one, 40)}`" for one in others)
+            doubt = f"the sheet: this is `{escape_line(name, 40)}`, and there are tables in {listed}, too"
+            self.doubts = (doubt, *self.doubts)
 
 
 def roles_name(file: str) -> str:
@@ -64,24 +79,11 @@ def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[Tool
     """
     hint = f"name a file with {' or '.join(one.forms for one in IMPORTERS)}"
     data = read_user_file(path, path, hint, MAX_BYTES)
-    if data.startswith(_SPREADSHEET):
-        raise AssayError(f"{path}: a spreadsheet (XLS), as `iozone -b` writes it, is not read yet", hint)
     if data.startswith(_ZSTANDARD):
         raise AssayError(f"{path}: compressed with zstd", f"unpack it first: zstd -d {quote(path)}")
-    if data.startswith(b"PK\x03\x04") and any(sign in data for sign in _WORKBOOK):
-        raise AssayError(f"{path}: a spreadsheet", "save the sheet as CSV (UTF-8), and import that")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise AssayError(f"{path}: not text in UTF-8", f"{hint}; spreadsheets save UTF-8 as `CSV UTF-8`") from None
-    importer = next((one for one in IMPORTERS if one.recognise(text)), None)
-    if importer is None and text.strip() and stated.roles is not None:
-        importer = IMPORTERS[-1]
-    if importer is None:
-        what = "empty" if not text.strip() else "not a format that Assay can import"
-        raise AssayError(f"{path}: {what}", hint)
+    content = unpacked(path, data, MAX_BYTES)
     known = ImportedFile(
-        tool=importer.name,
+        tool="",
         version="",
         form="",
         file=escape_line(path),
@@ -89,8 +91,53 @@ def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[Tool
         sha256=hashlib.sha256(data).hexdigest(),
         size_bytes=len(data),
     )
+    if content.startswith(_BIFF2):
+        raise AssayError(
+            f"{path}: a spreadsheet of `iozone -b`, which is not read",
+            "give what iozone printed: it has the same rates",
+        )
+    if is_spreadsheet(content):
+        return _of_spreadsheet(path, content, known, stated)
+    text = decoded(path, content, hint)
+    problems: list[LineError] = []
+    for each, importer in _recognised(text, stated):
+        try:
+            return _read_by(importer, path, each, known, stated)
+        except LineError as error:
+            # What a logger put before each line may be the reason.
+            problems.append(error)
+    if problems:
+        # With times before its lines, what is wrong is found without them.
+        raise problems[:2][-1]
+    what = "empty" if not text.strip() else "not a format that Assay can import"
+    raise AssayError(f"{path}: {what}", hint)
+
+
+def _recognised(text: str, stated: ImportOptions) -> Iterator[tuple[str, Importer]]:
+    """Yield what may read a text, and the text: as it is, or without what a logger put before its lines."""
+    *tools, tables = IMPORTERS
+    is_known = False
+    for each in chain((text,), without_stamps(text)):
+        if (importer := next((one for one in tools if one.recognise(each)), None)) is not None:
+            is_known = True
+            yield each, importer
+    if not is_known and (tables.recognise(text) or (text.strip() and stated.roles is not None)):
+        yield text, tables
+
+
+def _of_spreadsheet(path: str, content: bytes, known: ImportedFile, stated: ImportOptions) -> list[ToolOutput]:
+    """Return the results of a spreadsheet; errors as in `read_outputs`."""
+    sheet = read_sheet(path, content, stated.roles.roles.sheet if stated.roles else "")
     try:
-        return importer.read(text, known, stated)
+        return _read_by(IMPORTERS[-1], path, sheet.text, known, stated)
+    except UnknownColumnsError as guess:
+        guess.name_sheet(sheet.name, sheet.others)
+        raise
+
+
+def _read_by(importer: Importer, path: str, text: str, known: ImportedFile, stated: ImportOptions) -> list[ToolOutput]:
+    try:
+        return importer.read(text, known.model_copy(update={"tool": importer.name}), stated)
     except RolesNeeded as guess:
         raise UnknownColumnsError(path, guess) from None
     except OutputError as error:

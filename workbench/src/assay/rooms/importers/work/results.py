@@ -8,6 +8,7 @@ from assay.model.frozen import Frozen
 from assay.model.result.imported import ImportedFile
 from assay.model.result.sample import ErrorTally, KindCounts
 from assay.model.study.axis import AxisValue
+from assay.rooms.importers.audit.facts import MachineFacts
 
 if TYPE_CHECKING:
     from assay.rooms.importers.work.table_roles import RolesFile
@@ -167,11 +168,13 @@ class ToolOutput(Frozen):
         file: Where it comes from.
         results: In the order of the output.
         table: The table that it was read from; None for outputs of tools, and for all but the first of a table.
+        facts: What the user stated of the machines when it was imported; None: nothing.
     """
 
     file: ImportedFile
     results: tuple[ImportedResult, ...]
     table: SourceTable | None = None
+    facts: MachineFacts | None = None
 
 
 class ImportedRun(Frozen):

@@ -13,6 +13,7 @@ from assay.model.result.sample import Sample
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.parameters import DEFINITIONS, Parameters
+from assay.rooms.importers.audit.facts import facts_by_name
 from assay.rooms.importers.work.results import MAX_BYTES, ImportedResult, ImportedRun, ToolOutput
 from assay.run.answers import store_conclusions
 from assay.store import RunStore
@@ -24,10 +25,12 @@ MAX_RESULTS = 20_000
 STUDY_TEXT = "# Another tool measured this run, so that it has no study: see imported.json.\n"
 _ENVIRONMENT = "imported from"
 """Section of the environment with the programs that measured."""
+_FACTS = "machines, as stated"
+"""Section of the environment with the facts that the user states."""
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str) -> Path:
+def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str, name: str = "") -> Path:
     """Make a run's folder with all results of some outputs, and judge it.
 
     Results of the same work are repeats of one case, in one output or several.
@@ -37,6 +40,7 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
         root: Folder of all runs.
         study: Name of the run's study, under which `assay history` and `show` find it; empty: from the first file.
         command: The command line.
+        name: Under which the run is shown; empty: by its study and the time.
 
     Returns:
         The run's folder.
@@ -50,10 +54,10 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
     repeats = Counter(result.case for output in placed for result in output.results if result.case)
     files = tuple(output.file for output in placed)
     now = time.time()
-    name = study or _study_name(files[0].file)
+    study = study or _study_name(files[0].file)
     meta = RunMeta(
-        id=new_run_id(name, now),
-        study=name,
+        id=new_run_id(study, now),
+        study=study,
         question=f"{imported_words(files)[0].upper()}{imported_words(files)[1:]}",
         description=f"Measured by other means: {programs(files)}. Assay measured nothing of it.",
         created_at=now,
@@ -62,14 +66,14 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
         repeats=max(repeats.values()),
         command=command,
         versions={"assay": __version__, **{f"imported {one.tool}": one.version for one in files if one.version}},
-        environment={_ENVIRONMENT: {"programs": programs(files), "hosts": _hosts(outputs)}},
+        environment=_environment(outputs),
         imports=files,
     )
     order = [(case.id, repeat) for case in cases for repeat in range(1, repeats[case.id] + 1)]
     document = ImportedRun(outputs=tuple(placed)).model_dump_json()
     if len(document) > MAX_BYTES:
         raise AssayError(f"more than the {MAX_BYTES >> 20} MiB of figures of one run", "import fewer files at once")
-    store = RunStore.create(root, meta, cases, _excluded(placed), order, STUDY_TEXT, imported=document)
+    store = RunStore.create(root, meta, cases, _excluded(placed), order, STUDY_TEXT, None, document, name)
     try:
         _store_results(store, placed)
         _finish(store, repeats, meta.repeats)
@@ -98,6 +102,13 @@ def _check_count(outputs: Sequence[ToolOutput]) -> None:
         reason = next((f": {result.name}: {result.left_out}" for result in results if result.left_out), "")
         names = ", ".join(dict.fromkeys(output.file.file for output in outputs))
         raise AssayError(f"{names}: no result that a run could hold{reason}", "give a file with reads or writes")
+
+
+def _environment(outputs: Sequence[ToolOutput]) -> dict[str, dict[str, str]]:
+    """Return what is known of where it was measured: what the outputs say, and what the user states."""
+    known = {_ENVIRONMENT: {"programs": programs([output.file for output in outputs]), "hosts": _hosts(outputs)}}
+    facts = next((output.facts for output in outputs if output.facts), None)
+    return known if facts is None else known | {_FACTS: facts_by_name(facts)}
 
 
 def _hosts(outputs: Sequence[ToolOutput]) -> str:

@@ -246,6 +246,7 @@ class Roles(Frozen):
         rows: What a row is: `figures` were not measured, such as prices; they are audited, and make no run.
         tool: Tool that measured, with its version; empty if it is not stated.
         separator: Separator of cells; empty for Markdown, or to have it found.
+        sheet: Sheet of a spreadsheet; empty: the first that has a table.
         skip: Rows above the headings.
         headings: Rows that the headings have.
         decimal: Decimal sign of numbers.
@@ -260,6 +261,7 @@ class Roles(Frozen):
     rows: Literal["results", "figures"] = "results"
     tool: Annotated[str, Field(max_length=60)] = ""
     separator: Literal["", ",", ";", "tab", "|"] = ""
+    sheet: Annotated[str, Field(max_length=100)] = ""
     skip: Annotated[int, Field(ge=0, le=1000)] = 0
     headings: Literal[1, 2] = 1
     decimal: Literal[".", ","] = "."

@@ -87,6 +87,6 @@ IMPORTERS = (
     Importer(sysbench.NAME, "sysbench's text", sysbench.recognise, sysbench.read),
     Importer(hdparm.NAME, "hdparm's timings", hdparm.recognise, hdparm.read),
     Importer(phoronix.NAME, "result files of the Phoronix Test Suite (XML or JSON)", phoronix.recognise, phoronix.read),
-    Importer(table.NAME, "a table (CSV or Markdown)", table.recognise, table.read),
+    Importer(table.NAME, "a table (CSV, Markdown, or a spreadsheet)", table.recognise, table.read),
 )
 """All tools; the first that recognises a text reads it. Tables are last: outputs of tools may look like tables."""

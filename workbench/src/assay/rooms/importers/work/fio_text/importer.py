@@ -21,7 +21,7 @@ from assay.rooms.importers.work.fio_measured import (
     error_tallies,
     measurement_of,
 )
-from assay.rooms.importers.work.fio_options import pattern_operation, stated_operation
+from assay.rooms.importers.work.fio_options import pattern_operation, stated_operation, why_no_storage
 from assay.rooms.importers.work.fio_text import parts
 from assay.rooms.importers.work.fio_text.amounts import Amount
 from assay.rooms.importers.work.fio_text.job_lines import CommonOptions
@@ -139,6 +139,8 @@ def _operation(job: TextJob, common: CommonOptions | None, order: Order | None) 
     )
     if common is None:
         return stated_operation(used, order)
+    if why := why_no_storage(common.options.get("ioengine", "")):
+        return None, why
     if len(common.patterns) > 1:
         return (
             None,

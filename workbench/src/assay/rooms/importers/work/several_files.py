@@ -1,0 +1,108 @@
+"""Reads what a user names for an import or an audit: files of other tools, and folders of them."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.base import AssayError, LineError
+from assay.model.user_files import path_kind
+from assay.rooms.importers.work.each_once import left_out_twice
+from assay.rooms.importers.work.registry import ROLES_ENDING, UnknownColumnsError, read_outputs, roles_name
+from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, ToolOutput
+from assay.rooms.importers.work.table_roles import read_roles
+from assay.store.entries import DATABASE
+
+MAX_FILES = 1_000
+"""Most files of a folder."""
+
+
+class FilesRead(NamedTuple):
+    """What became of files.
+
+    Attributes:
+        found: Each file with its outputs.
+        unread: Why files of folders were not read: they are of no known tool, are tables without roles, or cannot be
+            opened. What is damaged is a `LineError`.
+    """
+
+    found: list[tuple[str, list[ToolOutput]]]
+    unread: list[AssayError]
+
+    @property
+    def outputs(self) -> list[ToolOutput]:
+        """All outputs in order; what two files of a folder say of the same result counts once."""
+        return left_out_twice([output for _, outputs in self.found for output in outputs])
+
+    @property
+    def damaged(self) -> list[LineError]:
+        """Why outputs of tools could not be read."""
+        return [one for one in self.unread if isinstance(one, LineError)]
+
+
+def read_path(path: str, stated: ImportOptions = STATED_NOTHING) -> FilesRead:
+    """Return the outputs in a file, or in all files of a folder.
+
+    Args:
+        path: As the user names it.
+        stated: What the user states of outputs that do not say it.
+
+    Raises:
+        UnknownColumnsError: It is a table, and it is not stated what its columns are.
+        AssayError: The file cannot be read or is no output of a known tool, or no file of the folder is.
+    """
+    if path_kind(path) != "folder":
+        return FilesRead([(path, read_outputs(path, _with_roles(path, stated)))], [])
+    read = FilesRead([], [])
+    for file in files_of(Path(path)):
+        if file.name.endswith(ROLES_ENDING):
+            continue
+        if file.stem.upper() == "README":
+            # Prose with commas and numbers looks like a damaged table.
+            read.unread.append(AssayError(f"{file}: notes, and no output of a tool", "name another file"))
+            continue
+        try:
+            read.found.append((str(file), read_outputs(str(file), _with_roles(str(file), stated))))
+        except UnknownColumnsError as error:
+            hint = f"import it by itself: {error.hint}"
+            read.unread.append(AssayError(f"{file}: a table, and nothing says what its columns are", hint))
+        except AssayError as error:
+            read.unread.append(error)
+    if not read.found and not read.damaged:
+        first = f", the first of {len(read.unread):,}: {read.unread[0].message}" if read.unread else ""
+        raise AssayError(f"{path}: no file that Assay can import{first}", "name a folder with outputs of tools")
+    return read
+
+
+def _with_roles(path: str, stated: ImportOptions) -> ImportOptions:
+    """Return what the user states, with the roles file beside a table unless another is stated."""
+    place = roles_name(path)
+    if stated.roles is not None or path == place or not Path(place).is_file():
+        return stated
+    return stated._replace(roles=read_roles(place))
+
+
+def files_of(folder: Path) -> list[Path]:
+    """Return all files below a folder, in order; without links, hidden files and runs of Assay.
+
+    Raises:
+        AssayError: There are too many.
+    """
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        if DATABASE in names:
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        paths = [Path(place, name) for name in sorted(names) if not name.startswith(".")]
+        found += [path for path in paths if path.is_file() and not path.is_symlink()]
+        if len(found) > MAX_FILES:
+            raise AssayError(f"{folder}: more than {MAX_FILES:,} files", "name a smaller folder, or files of it")
+    return found
+
+
+def unread_words(unread: Sequence[AssayError], most: int) -> list[str]:
+    """Return a line for each of the first files that were not read, and one with how many there are besides."""
+    lines = [f"not read: {one.message}" for one in unread[:most]]
+    more = len(unread) - most
+    return [*lines, f"not read: {more:,} {'file' if more == 1 else 'files'} more"] if more > 0 else lines

@@ -1,0 +1,101 @@
+"""Files as they arrive: packed, in other codes, with colours, or with times before each line."""
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from paths import GOLDEN
+
+from assay.model.base import AssayError, LineError
+from assay.rooms.importers.work.file_text import decoded, unpacked, without_stamps
+from assay.rooms.importers.work.registry import read_outputs
+
+SAMPLES = GOLDEN / "imports"
+FIO, IOZONE, IOR = (SAMPLES / name for name in ("fio/3.33-read.json", "iozone/3.414-auto.txt", "ior/3.0.1-repeats.txt"))
+STAMPS = {
+    "docker and kubectl": "2026-11-30T03:12:28.123456789Z ",
+    "ts": "Nov 30 03:12:28 ",
+    "ts -s": "00:00:01 ",
+    "ts -i with a pattern": "2026-11-30 03:12:28.123 ",
+    "Jenkins": "[2026-11-30T03:12:28.123Z] ",
+    "journalctl": "Nov 30 03:12:28 node-1 bench[123]: ",
+    "journalctl -o short-iso": "2026-11-30T03:12:28+0100 node-1 fio.service[1]: ",
+    "gh run view --log": "bench\tRun it\t2026-11-30T03:12:28.1234567Z ",
+}
+CODES: dict[str, Callable[[str], bytes]] = {
+    "PowerShell": lambda text: b"\xff\xfe" + text.replace("\n", "\r\n").encode("utf-16-le"),
+    "UTF-16 without a mark": lambda text: text.encode("utf-16-le"),
+    "UTF-16 of the other order": lambda text: b"\xfe\xff" + text.encode("utf-16-be"),
+    "Windows-1252": lambda text: f"Ger\u00e4t \u2013 3 \u20ac\n{text}".encode("cp1252"),
+    "colours": lambda text: b"\x1b]0;title\x07" + text.replace("\n", "\x1b[0m\n\x1b[1;32m").encode(),
+    "gzip": lambda text: gzip.compress(text.encode()),
+    "gzip in parts": lambda text: gzip.compress(text[:500].encode()) + gzip.compress(text[500:].encode()),
+    "bzip2": lambda text: bz2.compress(text.encode()),
+    "xz of UTF-16": lambda text: lzma.compress(b"\xff\xfe" + text.encode("utf-16-le")),
+}
+
+
+def results_of(path: Path) -> list[object]:
+    return [result.figures for output in read_outputs(str(path)) for result in output.results]
+
+
+@pytest.mark.parametrize("stamp", STAMPS.values(), ids=STAMPS)
+@pytest.mark.parametrize("sample", [FIO, IOZONE, IOR], ids=lambda path: path.parent.name)
+def test_times_before_lines_do_not_matter(tmp_path: Path, sample: Path, stamp: str) -> None:
+    lines = sample.read_text().splitlines()
+    path = tmp_path / "log"
+    path.write_text("".join(f"{stamp}{line}".rstrip(" ") + "\n" for line in lines))
+    assert results_of(path) == results_of(sample)
+    # A lost line is found where it is.
+    assert read_outputs(str(path))[0].results[0].line == read_outputs(str(sample))[0].results[0].line
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=CODES)
+@pytest.mark.parametrize("sample", [IOZONE, IOR], ids=lambda path: path.parent.name)
+def test_codes_do_not_matter(tmp_path: Path, sample: Path, code: Callable[[str], bytes]) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(code(sample.read_text()))
+    assert results_of(path) == results_of(sample)
+
+
+def test_damage_names_its_line_whatever_stands_before(tmp_path: Path) -> None:
+    text = IOZONE.read_text()
+    at = next(number for number, line in enumerate(text.splitlines(), 1) if line.split()[:2] == ["64", "32"])
+    lines = text.splitlines()
+    lines[at - 1] = lines[at - 1].replace("64", "16", 1)
+    path = tmp_path / "log"
+    for stamp in ("", STAMPS["docker and kubectl"]):
+        path.write_text("".join(f"{stamp}{line}\n" for line in lines))
+        with pytest.raises(LineError) as error:
+            read_outputs(str(path))
+        assert error.value.line == at
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(FIO.read_bytes())[:300], "gzip, but cut off"),
+        (gzip.compress(FIO.read_bytes())[:-8] + bytes(8), "gzip, but damaged"),
+        (b"BZh9" + bytes(50), "bzip2, but damaged"),
+        (b"\xfd7zXZ\x00" + bytes(50), "xz, but damaged"),
+        (gzip.compress(bytes(2 << 20)), "larger than 1 MiB when it is unpacked"),
+    ],
+)
+def test_damaged_packed_files_are_refused(data: bytes, message: str) -> None:
+    with pytest.raises(AssayError, match=message):
+        unpacked("x", data, 1 << 20)
+
+
+def test_what_is_no_text_is_refused() -> None:
+    with pytest.raises(AssayError, match="not text in UTF-8, UTF-16 or Windows-1252"):
+        decoded("x", bytes(range(256)) * 20, "")
+    assert decoded("x", b"\xef\xbb\xbfa", "") == "a" and decoded("x", b"\xff\xfea\x00b", "") == "a"
+
+
+def test_few_times_are_no_log() -> None:
+    assert list(without_stamps("2026-11-30 03:12:28 x\ny\nz\n")) == []
+    assert list(without_stamps("2026-11-30 03:12:28 x\n")) == []
+    assert next(without_stamps("Nov 30 03:12:28 x\nNov 30 03:12:29   y\n")) == "x\n  y\n"
