@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from assay.model.escape import escape_line
-from assay.rooms.importers.work.elbencho.phases import HINT, Direction, PhaseOutput, checked, is_phase, take_total
+from assay.rooms.importers.work.elbencho.phases import HINT, DirectionTotals, PhaseOutput, checked, is_phase, take_total
 from assay.rooms.importers.work.elbencho.setup import OBJECT_PATHS, ElbenchoSetup, command_setup, safe_command
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.json_text import decode_json, line_of
@@ -125,7 +125,9 @@ def _csv_row(cells: Mapping[str, str], line: int) -> Rows:
     return Rows(line, escape_line(cells.get("version", ""), 40), safe_command(command), label, date, [phase])
 
 
-def _take_columns(cells: Mapping[str, str], prefix: str, side: Direction, figures: list[Figure], line: int) -> None:
+def _take_columns(
+    cells: Mapping[str, str], prefix: str, side: DirectionTotals, figures: list[Figure], line: int
+) -> None:
     values: dict[str, Decimal] = {}
     for column, (name, unit) in _COLUMNS.items():
         for end in ("first", "last"):
@@ -233,7 +235,7 @@ def _text(part: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _take_keys(part: Mapping[str, Any], name: str, side: Direction, figures: list[Figure], line: int) -> None:
+def _take_keys(part: Mapping[str, Any], name: str, side: DirectionTotals, figures: list[Figure], line: int) -> None:
     values: dict[str, Decimal] = {}
     for key, (what, unit) in _KEYS.items():
         if text := _text(part, key):
@@ -247,7 +249,7 @@ def _take_latency(part: Mapping[str, Any], phase: PhaseOutput, line: int) -> Non
         times = part.get(word)
         if not isinstance(times, dict):
             continue
-        parts: Sequence[tuple[str, Any, Direction]] = (
+        parts: Sequence[tuple[str, Any, DirectionTotals]] = (
             ("", times, phase.main),
             (".rwmix_read", times.get("rwmix_read"), phase.reads),
         )
@@ -255,7 +257,7 @@ def _take_latency(part: Mapping[str, Any], phase: PhaseOutput, line: int) -> Non
             _take_times(values, f"last_done.latency.{word}{mark}", word, side, phase.figures, line)
 
 
-def _take_times(values: Any, name: str, word: str, side: Direction, figures: list[Figure], line: int) -> None:
+def _take_times(values: Any, name: str, word: str, side: DirectionTotals, figures: list[Figure], line: int) -> None:
     if not isinstance(values, dict):
         return
     times = side.io_latency if word == "IO" else side.entry_latency

@@ -43,7 +43,7 @@ PHASES = (*_NAMES, *_LEFT_OUT, "WRITE", "READ", "NET", "PUTOBJACL", "GETOBJACL",
 
 
 @dataclass
-class Direction:
+class DirectionTotals:
     """What was counted of one direction, when the last thread was done.
 
     Attributes:
@@ -90,8 +90,8 @@ class PhaseOutput:
     setup: ElbenchoSetup
     figures: list[Figure] = field(default_factory=list)
     milliseconds: Decimal | None = None
-    main: Direction = field(default_factory=Direction)
-    reads: Direction = field(default_factory=Direction)
+    main: DirectionTotals = field(default_factory=DirectionTotals)
+    reads: DirectionTotals = field(default_factory=DirectionTotals)
     started_at: float | None = None
     entry_word: str = ""
 
@@ -186,7 +186,7 @@ def _data_operation(phase: PhaseOutput) -> tuple[str, str]:
     return (f"random_{word}" if setup.is_random else word), ""
 
 
-def _best_rate(side: Direction, setup: ElbenchoSetup, milliseconds: Decimal | None) -> Decimal:
+def _best_rate(side: DirectionTotals, setup: ElbenchoSetup, milliseconds: Decimal | None) -> Decimal:
     """Return bytes per second from whichever printed number says it most precisely."""
     found: list[tuple[Decimal, Decimal]] = []
     if side.rate:
@@ -200,7 +200,7 @@ def _best_rate(side: Direction, setup: ElbenchoSetup, milliseconds: Decimal | No
     return min(found, key=lambda one: one[1])[0] if found else Decimal(0)
 
 
-def _counts(side: Direction, setup: ElbenchoSetup, is_entries: bool) -> tuple[int, int] | None:
+def _counts(side: DirectionTotals, setup: ElbenchoSetup, is_entries: bool) -> tuple[int, int] | None:
     """Return operations and bytes, if both are known exactly; else None."""
     size, block = setup.file_size, setup.block_size
     if is_entries and side.entries is not None and side.bytes is None:
@@ -218,7 +218,7 @@ def _counts(side: Direction, setup: ElbenchoSetup, is_entries: bool) -> tuple[in
     return int(moved // block), int(moved)
 
 
-def _iops(side: Direction, phase: PhaseOutput, operation: str, rate: Decimal) -> Decimal | None:
+def _iops(side: DirectionTotals, phase: PhaseOutput, operation: str, rate: Decimal) -> Decimal | None:
     if is_counted(operation) or operation in ("put", "get", "create"):
         return side.entries_rate or (None if operation in ("put", "get") and not phase.setup.is_random else side.iops)
     if side.iops:
@@ -284,7 +284,7 @@ def _stopped(phase: PhaseOutput) -> bool:
     return bool(is_number and phase.milliseconds is not None and phase.milliseconds >= int(limit) * 1000)
 
 
-def take_total(values: Mapping[str, Decimal], side: Direction, step: int) -> None:
+def take_total(values: Mapping[str, Decimal], side: DirectionTotals, step: int) -> None:
     """Take the numbers of one direction.
 
     Args:
