@@ -7,6 +7,7 @@ from assay.rooms.importers.audit.tables.alternatives import Alternative, alterna
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableFinding
 from assay.rooms.importers.audit.tables.formulas import Place, has_inputs, value_of
 from assay.rooms.importers.audit.tables.intervals import Interval, combined, cut_off, last_place, rounded
+from assay.rooms.importers.audit.tables.repeated import summary_function
 from assay.rooms.importers.audit.tables.search import found_formulas
 from assay.rooms.importers.work.table_formula import Node, formula_text, parse_formula
 from assay.rooms.importers.work.table_roles import ColumnRole
@@ -57,7 +58,8 @@ def recomputed(table: AuditedTable) -> Iterator[Recomputed]:
 def _computed(table: AuditedTable, heading: str, formula: Node, role: ColumnRole, is_stated: bool) -> Recomputed:
     values, unknown = {}, []
     for row in table.rows():
-        if not table.columns[heading].digits[row]:
+        # A row that sums up others may follow its column, or its row: `summary_rows` has it.
+        if not table.columns[heading].digits[row] or summary_function(table, row):
             continue
         place = Place(table, row, role)
         value = value_of(formula, place) if has_inputs(formula, place) else None

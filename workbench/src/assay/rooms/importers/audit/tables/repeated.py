@@ -27,7 +27,7 @@ def summary_rows(table: AuditedTable) -> Iterator[TableFinding]:
     above: list[int] = []
     was_summary = False
     for row in table.rows():
-        function = _function(table, row)
+        function = summary_function(table, row)
         if function is None:
             above = [row] if was_summary else [*above, row]
         elif len(above) >= MIN_ABOVE:
@@ -36,7 +36,7 @@ def summary_rows(table: AuditedTable) -> Iterator[TableFinding]:
         was_summary = function is not None
 
 
-def _function(table: AuditedTable, row: int) -> str | None:
+def summary_function(table: AuditedTable, row: int) -> str | None:
     """Return what a row is of those above; None if it is a row of its own."""
     for column in table.columns.values():
         text = column.texts[row].casefold().strip(" :*")

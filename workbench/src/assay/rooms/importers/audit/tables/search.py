@@ -9,6 +9,7 @@ from assay.rooms.importers.audit.tables.alternatives import CHANCE, chance_of
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableColumn
 from assay.rooms.importers.audit.tables.formulas import Place, value_of
 from assay.rooms.importers.audit.tables.intervals import rounded
+from assay.rooms.importers.audit.tables.repeated import summary_function
 from assay.rooms.importers.work.table_formula import Call, FormulaNumber, Name, Node, Operation, headings_of
 from assay.rooms.importers.work.table_roles import DERIVED
 
@@ -94,8 +95,12 @@ def _all(table: AuditedTable) -> Iterator[Found]:
         if searched > MAX_SEARCHED:
             return
         best: tuple[int, Node] | None = None
+        rows = [row for row in table.rows() if column.digits[row] and not summary_function(table, row)][:MAX_CELLS]
         for attempts, formula in enumerate(_candidates(table, column, kinds), start=1):
-            wrong = _wrong_cells(table, column, formula, attempts)
+            wrong = _wrong_cells(table, column, rows, formula, attempts)
+            # The greatest of some columns is that of all in most rows: only all cells say which columns they are.
+            if wrong and isinstance(formula, Call) and formula.function in ("min", "max"):
+                continue
             if wrong is not None and (best is None or wrong < best[0]):
                 best = (wrong, formula)
                 if not wrong:
@@ -105,10 +110,11 @@ def _all(table: AuditedTable) -> Iterator[Found]:
             yield Found(column.heading, best[1], cells, _instead(table, column, best[1], kinds))
 
 
-def _wrong_cells(table: AuditedTable, column: TableColumn, formula: Node, attempts: int) -> int | None:
+def _wrong_cells(
+    table: AuditedTable, column: TableColumn, rows: Sequence[int], formula: Node, attempts: int
+) -> int | None:
     """Return how many cells a formula does not give; None if these are too many, or it may be chance."""
     role = table.roles.columns[column.heading]
-    rows = [row for row in table.rows() if column.digits[row]][:MAX_CELLS]
     most = int(len(rows) * MAX_WRONG)
     wrong, chance, right, missing = 0, float(attempts), 0, 0
     seen: set[tuple[str, float]] = set()
@@ -182,8 +188,14 @@ def _near(table: AuditedTable, column: TableColumn) -> list[TableColumn]:
 
 
 def _runs(table: AuditedTable, column: TableColumn) -> Iterator[tuple[Node, ...]]:
-    """Yield columns of numbers that stand side by side before one, or after it; the most first."""
+    """Yield columns that differ in a number, such as `run 1`, and those side by side near one; the most first."""
     numeric = list(table.numeric)
+    alike: dict[tuple[str, ...], list[Node]] = {}
+    for other in numeric:
+        stem = tuple(word for word in words_of(other.heading) if not word.isdigit())
+        if other is not column:
+            alike.setdefault(stem, []).append(Name(other.heading))
+    yield from (tuple(names) for names in alike.values() if len(names) > 1)
     place = numeric.index(column)
     for count in range(min(MAX_RUN, len(numeric) - 1), 1, -1):
         for skipped in range(3):
