@@ -98,8 +98,8 @@ def _all(table: AuditedTable) -> Iterator[Found]:
         rows = [row for row in table.rows() if column.digits[row] and not summary_function(table, row)][:MAX_CELLS]
         for attempts, formula in enumerate(_candidates(table, column, kinds), start=1):
             wrong = _wrong_cells(table, column, rows, formula, attempts)
-            # The greatest of some columns is that of all in most rows: only all cells say which columns they are.
-            if wrong and isinstance(formula, Call) and formula.function in ("min", "max"):
+            # The greatest of some columns is that of all in most rows: headings or all cells must say which they are.
+            if wrong and isinstance(formula, Call) and formula.function in ("min", "max") and not _is_numbered(formula):
                 continue
             if wrong is not None and (best is None or wrong < best[0]):
                 best = (wrong, formula)
@@ -187,14 +187,22 @@ def _near(table: AuditedTable, column: TableColumn) -> list[TableColumn]:
     return sorted(others, key=lambda other: abs(numeric.index(other) - place))[:MAX_NEAR]
 
 
+def _stem(heading: str) -> tuple[str, ...]:
+    return tuple(word for word in words_of(heading) if not word.isdigit())
+
+
+def _is_numbered(formula: Node) -> bool:
+    """Return whether a formula is of columns that differ in a number only, such as `run 1`."""
+    return len({_stem(heading) for heading in headings_of(formula)}) == 1
+
+
 def _runs(table: AuditedTable, column: TableColumn) -> Iterator[tuple[Node, ...]]:
     """Yield columns that differ in a number, such as `run 1`, and those side by side near one; the most first."""
     numeric = list(table.numeric)
     alike: dict[tuple[str, ...], list[Node]] = {}
     for other in numeric:
-        stem = tuple(word for word in words_of(other.heading) if not word.isdigit())
         if other is not column:
-            alike.setdefault(stem, []).append(Name(other.heading))
+            alike.setdefault(_stem(other.heading), []).append(Name(other.heading))
     yield from (tuple(names) for names in alike.values() if len(names) > 1)
     place = numeric.index(column)
     for count in range(min(MAX_RUN, len(numeric) - 1), 1, -1):
