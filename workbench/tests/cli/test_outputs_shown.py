@@ -71,7 +71,7 @@ def test_a_folder_is_one_run(folder: Path) -> None:
     (folder / "logs" / "readme.md").write_text("Nothing.\n")
     out, err = shown(folder, "show", "logs")
     assert "logs/old.json: fio 3.0" in err and "logs/read.json: fio 3.33" in err
-    assert "not read: logs/readme.md: not a format" in err and "2 of 2 repeats" in out
+    assert "not read: logs/readme.md: notes, and no output" in err and "2 of 2 repeats" in out
 
 
 def test_what_cannot_be_read_says_how_to_go_on(folder: Path) -> None:
