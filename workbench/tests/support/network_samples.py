@@ -10,9 +10,9 @@ from functools import cache
 from paths import GOLDEN
 
 from assay.model.result.imported import ImportedFile
-from assay.rooms.importers.work import ping, sockperf
 from assay.rooms.importers.work.iperf import importer as iperf
 from assay.rooms.importers.work.iperf import importer3 as iperf3
+from assay.rooms.importers.work.network import ping, sockperf
 from assay.rooms.importers.work.results import ImportedResult, OutputError, ToolOutput
 
 FOLDER = GOLDEN / "imports"

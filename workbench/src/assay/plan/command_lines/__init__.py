@@ -1,1 +1,1 @@
-"""The options of IOR and mdtest as they stand on a command line."""
+"""The options of IOR, mdtest, elbencho and warp as they stand on a command line."""

@@ -45,7 +45,7 @@ OLD_OPTIONS: dict[str, bool] = {
 _SHIFTS = {"K": 10, "M": 20, "G": 30, "T": 40, "P": 50, "E": 60}
 
 
-class Words(NamedTuple):
+class ElbenchoWords(NamedTuple):
     """A command line of elbencho.
 
     Attributes:
@@ -63,7 +63,7 @@ class Words(NamedTuple):
         return name in self.values
 
 
-def elbencho_words(words: Sequence[str]) -> Words:
+def elbencho_words(words: Sequence[str]) -> ElbenchoWords:
     """Split the words behind `elbencho`, as Boost.Program_options does: `--read`, `--threads=4`, `-t4`, `-wr`.
 
     A long name may be shortened as long as only one begins so.
@@ -87,7 +87,7 @@ def elbencho_words(words: Sequence[str]) -> Words:
             if name in found and name != "path":
                 raise AssayError(f"elbencho --{name} is given twice", "elbencho takes it once: leave one out")
             found[name], written[name] = value, text
-    return Words(found, written, tuple(paths))
+    return ElbenchoWords(found, written, tuple(paths))
 
 
 def _options(word: str, rest: list[str]) -> list[tuple[str, str, str]]:

@@ -22,7 +22,9 @@ from tool_samples import paths_of
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.rules import RULES, audit
-from assay.rooms.importers.work import dd, diskspd, fio, ior, iozone, pgbench, ycsb
+from assay.rooms.importers.work import fio, ior, iozone
+from assay.rooms.importers.work.databases import pgbench, ycsb
+from assay.rooms.importers.work.disks import dd, diskspd
 from assay.rooms.importers.work.registry import read_outputs
 from assay.rooms.importers.work.results import ToolOutput
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tool_samples import FILE, check_damage, in_a_terminal, only_reader, paths_of, results, sample, texts
 
-from assay.rooms.importers.work import bonnie
+from assay.rooms.importers.work.disks import bonnie
 from assay.rooms.importers.work.results import OutputError
 
 SAMPLES = paths_of("bonnie")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tool_samples import FILE, check_damage, in_a_terminal, only_reader, paths_of, results, sample, texts
 
-from assay.rooms.importers.work import dd
-from assay.rooms.importers.work.dd_command import commands_of
+from assay.rooms.importers.work.disks import dd
+from assay.rooms.importers.work.disks.dd_command import commands_of
 from assay.rooms.importers.work.results import OutputError
 
 SAMPLES = paths_of("dd")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from tool_samples import FILE, check_damage, in_a_terminal, only_reader, paths_of, results, sample, texts
 
-from assay.rooms.importers.work import diskspd
+from assay.rooms.importers.work.disks import diskspd
 from assay.rooms.importers.work.results import ImportOptions, OutputError
 
 SAMPLES = paths_of("diskspd")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from imported_samples import FILE, check_damage, check_units, recognising, sample_names, sample_text
 
-from assay.rooms.importers.work import dlio
 from assay.rooms.importers.work.results import ImportedResult, OutputError
+from assay.rooms.importers.work.suites import dlio
 
 SAMPLES = sample_names("mlperf-storage")
 LOG = """[OUTPUT] 2025-05-01T10:00:00 Saved outputs in /results

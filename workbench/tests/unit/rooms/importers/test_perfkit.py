@@ -5,8 +5,8 @@ import json
 import pytest
 from imported_samples import FILE, check_damage, check_units, recognising, sample_names, sample_text
 
-from assay.rooms.importers.work import perfkit
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, OutputError
+from assay.rooms.importers.work.suites import perfkit
 
 SAMPLES = sample_names("perfkit")
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from imported_samples import FILE, check_damage, check_units, recognising, sample_names, sample_text
 
-from assay.rooms.importers.work import pgbench
+from assay.rooms.importers.work.databases import pgbench
 from assay.rooms.importers.work.results import ImportedResult, OutputError
 
 SAMPLES = sample_names("pgbench")

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from imported_samples import FILE, check_damage, check_units, recognising, sample_names, sample_text
 
-from assay.rooms.importers.work import phoronix
 from assay.rooms.importers.work.results import ImportedResult, OutputError
+from assay.rooms.importers.work.suites import phoronix
 
 SAMPLES = sample_names("phoronix")
 BOMB = '<!DOCTYPE x [<!ENTITY a "b"><!ENTITY c "&a;&a;&a;">]>'

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tool_samples import FILE, check_damage, in_a_terminal, only_reader, paths_of, results, sample, texts
 
-from assay.rooms.importers.work import dbench, hdparm, ioping, sysbench
+from assay.rooms.importers.work.disks import dbench, hdparm, ioping, sysbench
 from assay.rooms.importers.work.results import ImportOptions, OutputError
 
 READERS = {"dbench": dbench.read, "hdparm": hdparm.read, "ioping": ioping.read, "sysbench": sysbench.read}

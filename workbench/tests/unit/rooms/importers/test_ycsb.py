@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from imported_samples import FILE, check_damage, check_units, recognising, sample_names, sample_text
 
-from assay.rooms.importers.work import ycsb
+from assay.rooms.importers.work.databases import ycsb
 from assay.rooms.importers.work.results import ImportedResult, OutputError
 
 SAMPLES = sample_names("ycsb")

@@ -1,1 +1,1 @@
-"""Converts command lines and configurations of IOR, mdtest and IO500 to studies."""
+"""Converts command lines and files of other tools to studies."""

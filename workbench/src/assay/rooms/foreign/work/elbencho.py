@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.plan.command_lines.elbencho_options import LETTERS, OPTIONS, Words, elbencho_number, elbencho_words
+from assay.plan.command_lines.elbencho_options import LETTERS, OPTIONS, ElbenchoWords, elbencho_number, elbencho_words
 from assay.plan.text import study_text
 from assay.rooms.foreign.work.elbencho_common import expanded
 from assay.rooms.foreign.work.elbencho_files import file_parts
@@ -61,7 +61,7 @@ def elbencho_study(text: str) -> str:
     return study_text(study, head_comments(safe_line(shlex.split(text), SECRETS), notes))
 
 
-def _refuse(words: Words) -> None:
+def _refuse(words: ElbenchoWords) -> None:
     for name, why in REFUSED.items():
         if words.has(name):
             letter = next((f"-{letter}" for letter, long in LETTERS.items() if long == name), f"--{name}")
@@ -70,7 +70,7 @@ def _refuse(words: Words) -> None:
         raise AssayError("elbencho: there is no path", "add the directory, file, device or bucket")
 
 
-def _hosts(words: Words, notes: Notes) -> list[str]:
+def _hosts(words: ElbenchoWords, notes: Notes) -> list[str]:
     """Return the hosts, as a study names them."""
     if words.has("hostsfile"):
         notes.add(

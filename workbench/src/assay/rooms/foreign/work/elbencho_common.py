@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.plan.command_lines.elbencho_options import Words, elbencho_number, elbencho_size
+from assay.plan.command_lines.elbencho_options import ElbenchoWords, elbencho_number, elbencho_size
 from assay.rooms.foreign.work.notes import Notes
 
 MAX_LANES = 1024
@@ -33,24 +33,24 @@ def expanded(word: str) -> list[str]:
     return found
 
 
-def paths_of(words: Words) -> list[str]:
+def paths_of(words: ElbenchoWords) -> list[str]:
     """Return the benchmark paths, lists and ranges in brackets written out."""
     if words.has("nopathexp"):
         return list(words.paths)
     return [path for word in words.paths for path in expanded(word)]
 
 
-def number(words: Words, name: str, default: int) -> int:
+def number(words: ElbenchoWords, name: str, default: int) -> int:
     """Return the value of an option that is a whole number."""
     return elbencho_number(words.values[name], f"--{name}") if words.has(name) else default
 
 
-def size(words: Words, name: str, default: int) -> int:
+def size(words: ElbenchoWords, name: str, default: int) -> int:
     """Return the value of an option that is a size in bytes."""
     return elbencho_size(words.values[name], f"--{name}") if words.has(name) else default
 
 
-def threads_of(words: Words) -> int:
+def threads_of(words: ElbenchoWords) -> int:
     """Return the number of threads of each host.
 
     Raises:
@@ -64,7 +64,7 @@ def threads_of(words: Words) -> int:
     return threads
 
 
-def lanes_of(words: Words) -> dict[str, Any]:
+def lanes_of(words: ElbenchoWords) -> dict[str, Any]:
     """Return the fields for who does the work, and how much of it at once."""
     found: dict[str, Any] = {"lanes": threads_of(words)}
     depth = number(words, "iodepth", 1)
@@ -77,7 +77,7 @@ def lanes_of(words: Words) -> dict[str, Any]:
     return found
 
 
-def limits_of(words: Words, notes: Notes) -> dict[str, Any]:
+def limits_of(words: ElbenchoWords, notes: Notes) -> dict[str, Any]:
     """Return the fields for how long phases take.
 
     Raises:
@@ -94,7 +94,7 @@ def limits_of(words: Words, notes: Notes) -> dict[str, Any]:
     return {"time_limit": f"{seconds}s"}
 
 
-def rate_of(words: Words, name: str, record: int, notes: Notes) -> dict[str, Any]:
+def rate_of(words: ElbenchoWords, name: str, record: int, notes: Notes) -> dict[str, Any]:
     """Return the rate of an operation, if its threads are limited."""
     limit = size(words, name, 0)
     if not limit or not record:
@@ -104,7 +104,7 @@ def rate_of(words: Words, name: str, record: int, notes: Notes) -> dict[str, Any
     return {"rate": f"{max(0.001, round(rate, 3)):g}/s"}
 
 
-def reorder_of(words: Words, notes: Notes) -> dict[str, Any]:
+def reorder_of(words: ElbenchoWords, notes: Notes) -> dict[str, Any]:
     """Return whose data lanes read."""
     by = number(words, "rotatehosts", 0)
     if not by:

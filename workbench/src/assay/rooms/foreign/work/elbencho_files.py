@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.units import format_size
-from assay.plan.command_lines.elbencho_options import Words
+from assay.plan.command_lines.elbencho_options import ElbenchoWords
 from assay.rooms.foreign.work.elbencho_common import (
     lanes_of,
     limits_of,
@@ -28,7 +28,7 @@ _MAX_SMALL = 16 << 20
 Parts = tuple[dict[str, Any], dict[str, dict[str, Any]]]
 
 
-def file_parts(words: Words, hosts: int, notes: Notes) -> Parts:
+def file_parts(words: ElbenchoWords, hosts: int, notes: Notes) -> Parts:
     """Return targets and workloads of a command line about files or devices.
 
     Args:
@@ -49,7 +49,7 @@ def file_parts(words: Words, hosts: int, notes: Notes) -> Parts:
     return {"place": _target(words, paths, is_tree, notes)}, workloads
 
 
-def _target(words: Words, paths: Sequence[str], is_tree: bool, notes: Notes) -> dict[str, Any]:
+def _target(words: ElbenchoWords, paths: Sequence[str], is_tree: bool, notes: Notes) -> dict[str, Any]:
     folders = [path if is_tree else path.rpartition("/")[0] or ("/" if path.startswith("/") else "") for path in paths]
     places = list(dict.fromkeys(directory_path(folder, _PLACE, "elbencho") for folder in folders))
     shown = " ".join(shlex.quote(path) for path in words.paths)
@@ -59,7 +59,7 @@ def _target(words: Words, paths: Sequence[str], is_tree: bool, notes: Notes) -> 
     return {"kind": "file", "path": places[0], **({"shares": places[1:]} if places[1:] else {})}
 
 
-def _device(words: Words, paths: Sequence[str], hosts: int, notes: Notes) -> Parts:
+def _device(words: ElbenchoWords, paths: Sequence[str], hosts: int, notes: Notes) -> Parts:
     if len(paths) > 1:
         message = f"elbencho: {len(paths)} devices at once are not one target"
         raise AssayError(message, "convert a command line for each of them")
@@ -73,7 +73,7 @@ def _device(words: Words, paths: Sequence[str], hosts: int, notes: Notes) -> Par
     return {"device": {"kind": "device", "path": paths[0]}}, workloads
 
 
-def _tree_workloads(words: Words, notes: Notes) -> dict[str, dict[str, Any]]:
+def _tree_workloads(words: ElbenchoWords, notes: Notes) -> dict[str, dict[str, Any]]:
     """Return the workloads for trees of files: `-n` directories of each thread, `-N` files in each."""
     dirs, files, each = number(words, "dirs", 1), number(words, "files", 1), size(words, "size", 0)
     if dirs > _MAX_WIDTH or files < 1:
@@ -98,7 +98,7 @@ def _tree_workloads(words: Words, notes: Notes) -> dict[str, dict[str, Any]]:
     return found | _names(words, shape, each, notes)
 
 
-def _names(words: Words, shape: dict[str, Any], each: int, notes: Notes) -> dict[str, dict[str, Any]]:
+def _names(words: ElbenchoWords, shape: dict[str, Any], each: int, notes: Notes) -> dict[str, dict[str, Any]]:
     """Return the workload for operations on names; files of 0 bytes are made and opened there, too."""
     operations = ["create"] if words.has("write") and not each else []
     operations += [name for name, option in (("stat", "stat"), ("open", "read"), ("unlink", "delfiles"))
@@ -116,7 +116,7 @@ def _names(words: Words, shape: dict[str, Any], each: int, notes: Notes) -> dict
     return {"names": fields}
 
 
-def _file_workloads(words: Words, count: int, hosts: int, notes: Notes) -> dict[str, dict[str, Any]]:
+def _file_workloads(words: ElbenchoWords, count: int, hosts: int, notes: Notes) -> dict[str, dict[str, Any]]:
     """Return the workloads for one or several files, of which each thread has its part of the bytes."""
     each, lanes = size(words, "size", 0), threads_of(words) * hosts
     for name, option in (("delfiles", "-F"), ("stat", "--stat")):
@@ -141,7 +141,7 @@ def _file_workloads(words: Words, count: int, hosts: int, notes: Notes) -> dict[
     return _data(words, {"layout": "separate", "file_size": format_size(part)}, notes)
 
 
-def _shared(words: Words, each: int, lanes: int) -> dict[str, Any]:
+def _shared(words: ElbenchoWords, each: int, lanes: int) -> dict[str, Any]:
     """Return the fields for the size of one file or device."""
     if not words.has("strided"):
         return {"file_size": format_size(each)}
@@ -152,7 +152,7 @@ def _shared(words: Words, each: int, lanes: int) -> dict[str, Any]:
     return {"segments": segments, "block_size": format_size(record)}
 
 
-def _data(words: Words, shape: dict[str, Any], notes: Notes) -> dict[str, dict[str, Any]]:
+def _data(words: ElbenchoWords, shape: dict[str, Any], notes: Notes) -> dict[str, dict[str, Any]]:
     """Return the workloads that write and read data, none without."""
     operations = _operations(words, notes)
     if not operations:
@@ -182,7 +182,7 @@ def _data(words: Words, shape: dict[str, Any], notes: Notes) -> dict[str, dict[s
     return {name: {"operations": [name], **common, **rates[name]} for name in operations}
 
 
-def _operations(words: Words, notes: Notes) -> list[str]:
+def _operations(words: ElbenchoWords, notes: Notes) -> list[str]:
     is_random, found = words.has("rand"), []
     if words.has("randamount"):
         notes.add(words.written["randamount"], "left out: each record of the file comes once; lower file_size for less")
@@ -208,11 +208,11 @@ def _operations(words: Words, notes: Notes) -> list[str]:
     return found
 
 
-def _is_mix(words: Words) -> bool:
+def _is_mix(words: ElbenchoWords) -> bool:
     return bool(number(words, "rwmixpct", 0) or number(words, "rwmixthr", 0))
 
 
-def _mix(words: Words, notes: Notes) -> dict[str, Any]:
+def _mix(words: ElbenchoWords, notes: Notes) -> dict[str, Any]:
     if not words.has("write") or not _is_mix(words):
         return {}
     percent, readers = number(words, "rwmixpct", 0), number(words, "rwmixthr", 0)
@@ -225,7 +225,7 @@ def _mix(words: Words, notes: Notes) -> dict[str, Any]:
     return {"read_percent": min(percent, 100)}
 
 
-def _how(words: Words, notes: Notes) -> dict[str, Any]:
+def _how(words: ElbenchoWords, notes: Notes) -> dict[str, Any]:
     """Return the fields for how data gets to the storage."""
     found: dict[str, Any] = {}
     is_mapped = words.has("mmap")
@@ -255,7 +255,7 @@ def _how(words: Words, notes: Notes) -> dict[str, Any]:
     return found
 
 
-def _content(words: Words, notes: Notes) -> dict[str, Any]:
+def _content(words: ElbenchoWords, notes: Notes) -> dict[str, Any]:
     """Return the fields for what data is written, and whether it is checked."""
     found: dict[str, Any] = {}
     if number(words, "verify", 0):

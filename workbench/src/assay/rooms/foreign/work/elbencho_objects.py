@@ -5,7 +5,7 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.units import format_size
-from assay.plan.command_lines.elbencho_options import Words
+from assay.plan.command_lines.elbencho_options import ElbenchoWords
 from assay.rooms.foreign.work.elbencho_common import lanes_of, limits_of, number, paths_of, rate_of, size
 from assay.rooms.foreign.work.notes import Notes
 
@@ -20,7 +20,7 @@ _WHOLE = ("delete", "multi_delete")
 Parts = tuple[dict[str, Any], dict[str, dict[str, Any]]]
 
 
-def object_parts(words: Words, hosts: int, notes: Notes) -> Parts:  # noqa: ARG001
+def object_parts(words: ElbenchoWords, hosts: int, notes: Notes) -> Parts:  # noqa: ARG001
     """Return targets and workloads of a command line about objects.
 
     Args:
@@ -49,7 +49,7 @@ def object_parts(words: Words, hosts: int, notes: Notes) -> Parts:  # noqa: ARG0
     return {"bucket": _target(words, notes)}, _workloads(words, operations, notes)
 
 
-def _target(words: Words, notes: Notes) -> dict[str, Any]:
+def _target(words: ElbenchoWords, notes: Notes) -> dict[str, Any]:
     buckets = list(dict.fromkeys(path.removeprefix("s3://").strip("/").partition("/")[0] for path in paths_of(words)))
     if len(buckets) > 1:
         message = f"elbencho: {len(buckets)} buckets at once are not one target"
@@ -80,7 +80,7 @@ def _target(words: Words, notes: Notes) -> dict[str, Any]:
     return found
 
 
-def _workloads(words: Words, operations: list[str], notes: Notes) -> dict[str, dict[str, Any]]:
+def _workloads(words: ElbenchoWords, operations: list[str], notes: Notes) -> dict[str, dict[str, Any]]:
     each, block = size(words, "size", 0), size(words, "block", 1 << 20)
     objects = max(1, number(words, "dirs", 1)) * max(1, number(words, "files", 1))
     if any("/" in path.removeprefix("s3://").strip("/") for path in paths_of(words)):

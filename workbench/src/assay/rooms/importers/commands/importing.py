@@ -28,7 +28,7 @@ def command(
     files: list[str] = typer.Argument(
         ...,
         metavar="FILE|FOLDER",
-        help="Outputs of fio, iozone, IOR, mdtest, IO500; tables: CSV, Markdown; folders of them.",
+        help="Outputs of fio, iozone, IOR, vdbench and 20 other tools; tables; folders of them.",
     ),
     study: str = typer.Option(
         "", "--study", metavar="NAME", help="Name of the study.  [default: that of the first file]"

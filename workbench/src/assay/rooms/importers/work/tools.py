@@ -4,37 +4,26 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from assay.model.result.imported import ImportedFile
-from assay.rooms.importers.work import (
+from assay.rooms.importers.work import fio, fio_measured, io500, ior, iozone, mdtest, table
+from assay.rooms.importers.work.databases import hammerdb, pgbench, ycsb
+from assay.rooms.importers.work.disks import (
     bonnie,
     crystaldiskmark,
     dbench,
     dd,
     diskspd,
     diskspd_spans,
-    dlio,
-    fio,
-    fio_measured,
-    hammerdb,
     hdparm,
-    io500,
     ioping,
-    ior,
-    iozone,
-    mdtest,
-    perfkit,
-    pgbench,
-    phoronix,
-    ping,
-    sockperf,
     sysbench,
-    table,
-    ycsb,
 )
 from assay.rooms.importers.work.elbencho import importer as elbencho
 from assay.rooms.importers.work.fio_text import importer as fio_text
 from assay.rooms.importers.work.iperf import importer as iperf
 from assay.rooms.importers.work.iperf import importer3 as iperf3
+from assay.rooms.importers.work.network import ping, sockperf
 from assay.rooms.importers.work.results import ImportOptions, ToolOutput
+from assay.rooms.importers.work.suites import dlio, perfkit, phoronix
 from assay.rooms.importers.work.vdbench import reader as vdbench
 from assay.rooms.importers.work.warp import importer as warp
 from assay.rooms.importers.work.warp import measured as warp_measured

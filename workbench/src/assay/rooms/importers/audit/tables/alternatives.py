@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.rooms.importers.audit.tables.cells import AuditedTable
-from assay.rooms.importers.audit.tables.formulas import Place, value_of
+from assay.rooms.importers.audit.tables.formulas import CellPlace, value_of
 from assay.rooms.importers.audit.tables.intervals import Interval, combined, cut_off, rounded
 from assay.rooms.importers.work.table_formula import (
     Call,
@@ -90,11 +90,11 @@ def alternative(
     role = table.roles.columns[heading]
     for other in _with_functions(formula, _AVERAGES):
         # A mean for a median, or the other way round, is so common that it needs no further sign.
-        if all(_is_within(cell, value_of(other, Place(table, row, role))) for row, cell in printed.items()):
+        if all(_is_within(cell, value_of(other, CellPlace(table, row, role))) for row, cell in printed.items()):
             return Alternative(f"{formula_text(other)} gives what is printed")
     for other, factor, words in _changes(table, heading, formula):
         attempts += 1
-        plain = {row: value_of(other, Place(table, row, role)) for row in wrong}
+        plain = {row: value_of(other, CellPlace(table, row, role)) for row in wrong}
         by = Interval(factor, factor)
         found = {row: None if value is None else combined("*", value, by) for row, value in plain.items()}
         if _fits(printed, found, attempts):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from assay.rooms.importers.audit.tables.alternatives import Alternative, alternative
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableFinding
-from assay.rooms.importers.audit.tables.formulas import Place, has_inputs, value_of
+from assay.rooms.importers.audit.tables.formulas import CellPlace, has_inputs, value_of
 from assay.rooms.importers.audit.tables.intervals import Interval, combined, cut_off, last_place, rounded
 from assay.rooms.importers.audit.tables.repeated import summary_function
 from assay.rooms.importers.audit.tables.search import found_formulas
@@ -61,7 +61,7 @@ def _computed(table: AuditedTable, heading: str, formula: Node, role: ColumnRole
         # A row that sums up others may follow its column, or its row: `summary_rows` has it.
         if not table.columns[heading].digits[row] or summary_function(table, row):
             continue
-        place = Place(table, row, role)
+        place = CellPlace(table, row, role)
         value = value_of(formula, place) if has_inputs(formula, place) else None
         if value is None:
             unknown.append(row)

@@ -22,7 +22,7 @@ from assay.rooms.importers.work.table_formula import (
 from assay.rooms.importers.work.table_roles import ColumnRole
 
 
-class Place(NamedTuple):
+class CellPlace(NamedTuple):
     """Where a formula is computed.
 
     Attributes:
@@ -36,7 +36,7 @@ class Place(NamedTuple):
     role: ColumnRole
 
 
-def value_of(node: Node, place: Place) -> Interval | None:
+def value_of(node: Node, place: CellPlace) -> Interval | None:
     """Return what a formula gives in a row, within the rounding of what goes in; None if something is missing."""
     if isinstance(node, FormulaNumber):
         return Interval(node.value, node.value)
@@ -51,14 +51,14 @@ def value_of(node: Node, place: Place) -> Interval | None:
     return found if found is not None and found.is_finite else None
 
 
-def _named(heading: str, place: Place) -> Interval | None:
+def _named(heading: str, place: CellPlace) -> Interval | None:
     if heading == HOURS and place.table.roles.book:
         book = _book(place.table.roles.book)
         return exactly(str(book.hours_per_month)) if book else None
     return place.table.number(heading, place.row) if heading in place.table.columns else None
 
 
-def _called(node: Call, place: Place) -> Interval | None:
+def _called(node: Call, place: CellPlace) -> Interval | None:
     if node.function == "price":
         return _price(node.arguments, place)
     if node.function in OVER_ROWS and place.role.table:
@@ -77,7 +77,7 @@ def _called(node: Call, place: Place) -> Interval | None:
     return over_many(node.function, values)
 
 
-def _first_row(place: Place) -> int:
+def _first_row(place: CellPlace) -> int:
     """Return the first row of the same target, workload and operation."""
     table = place.table
     names = tuple(name for name in table.columns if table.role(name) in ("target", "workload", "operation"))
@@ -85,7 +85,7 @@ def _first_row(place: Place) -> int:
     return _index(table, names)[key][0]
 
 
-def _over_rows(node: Call, place: Place) -> Interval | None:
+def _over_rows(node: Call, place: CellPlace) -> Interval | None:
     """Return a function of a column over those rows of another table that belong to a row of this one."""
     other, role = place.table.others.get(place.role.table), place.role
     if other is None or len(node.arguments) != 1:
@@ -93,7 +93,7 @@ def _over_rows(node: Call, place: Place) -> Interval | None:
     wanted = {name: place.table.columns[name].texts[place.row] for name in role.by} | role.where
     rows = _index(other, tuple(wanted)).get(tuple(wanted.values()), [])
     inner = role.model_copy(update={"table": ""})
-    values = [value_of(node.arguments[0], Place(other, row, inner)) for row in rows]
+    values = [value_of(node.arguments[0], CellPlace(other, row, inner)) for row in rows]
     known = [each for each in values if each is not None]
     return over_many(node.function, known) if known else None
 
@@ -108,7 +108,7 @@ def _index(table: AuditedTable, names: tuple[str, ...]) -> dict[tuple[str, ...],
     return table.indexes[names]
 
 
-def _price(arguments: Sequence[Node], place: Place) -> Interval | None:
+def _price(arguments: Sequence[Node], place: CellPlace) -> Interval | None:
     """Return a price of the book: `price(item)` of an instance's hour, or `price(dimension, item, term)`."""
     words = [_text(each, place) for each in arguments]
     if not 1 <= len(words) <= 3 or not all(words) or not place.table.roles.book:
@@ -134,7 +134,7 @@ def _book(name: str) -> PriceBook | None:
     return load_book(name) if name in book_names() else None
 
 
-def _text(node: Node, place: Place) -> str:
+def _text(node: Node, place: CellPlace) -> str:
     if isinstance(node, Text):
         return node.text
     if isinstance(node, Name) and node.heading in place.table.columns:
@@ -142,7 +142,7 @@ def _text(node: Node, place: Place) -> str:
     return ""
 
 
-def has_inputs(node: Node, place: Place) -> bool:
+def has_inputs(node: Node, place: CellPlace) -> bool:
     """Return whether all columns of its own table that a formula names have a number or text in a row."""
     table = place.table
     return all(table.columns[name].texts[place.row] for name in headings_of(node) if name in table.columns)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assay.rooms.importers.audit.tables.alternatives import CHANCE, chance_of
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableColumn
-from assay.rooms.importers.audit.tables.formulas import Place, value_of
+from assay.rooms.importers.audit.tables.formulas import CellPlace, value_of
 from assay.rooms.importers.audit.tables.intervals import rounded
 from assay.rooms.importers.audit.tables.repeated import summary_function
 from assay.rooms.importers.work.table_formula import Call, FormulaNumber, Name, Node, Operation, headings_of
@@ -119,7 +119,7 @@ def _wrong_cells(
     wrong, chance, right, missing = 0, float(attempts), 0, 0
     seen: set[tuple[str, float]] = set()
     for row in rows:
-        value = value_of(formula, Place(table, row, role))
+        value = value_of(formula, CellPlace(table, row, role))
         if value is None:
             missing += 1
             if 2 * missing > len(rows):

@@ -8,7 +8,7 @@ from assay.model.base import AssayError
 from assay.model.escape import escape_line
 from assay.model.secret import redact
 from assay.model.study.axis import AxisValue
-from assay.plan.command_lines.elbencho_options import Words, elbencho_number, elbencho_size, elbencho_words
+from assay.plan.command_lines.elbencho_options import ElbenchoWords, elbencho_number, elbencho_size, elbencho_words
 
 OBJECT_PATHS = ("bucket", "object")
 """Types of paths in S3 (TranslatorTk.cpp, benchPathTypeToStr)."""
@@ -114,7 +114,7 @@ def command_setup(text: str) -> ElbenchoSetup:
         return ElbenchoSetup()
 
 
-def _of_words(words: Words) -> ElbenchoSetup:
+def _of_words(words: ElbenchoWords) -> ElbenchoSetup:
     def number(name: str) -> int:
         return elbencho_number(words.values[name], name) if words.has(name) else _DEFAULTS[name]
 
@@ -139,7 +139,7 @@ def _of_words(words: Words) -> ElbenchoSetup:
     return found
 
 
-def take_limits(setup: ElbenchoSetup, words: Words) -> None:
+def take_limits(setup: ElbenchoSetup, words: ElbenchoWords) -> None:
     """Note the limit of time and the share of reads that a command line asks for."""
     limit = words.values.get("timelimit", "0")
     setup.seconds_limit = "" if limit in ("", "0") else limit
@@ -147,7 +147,7 @@ def take_limits(setup: ElbenchoSetup, words: Words) -> None:
         setup.read_percent = elbencho_number(words.values["rwmixpct"], "rwmixpct")
 
 
-def _path_type(words: Words) -> str:
+def _path_type(words: ElbenchoWords) -> str:
     """Return the type of the paths; empty if only a look at them would tell."""
     if words.has("s3endpoints"):
         return "object" if any("/" in path.strip("/").removeprefix("s3://") for path in words.paths) else "bucket"
@@ -156,7 +156,7 @@ def _path_type(words: Words) -> str:
     return "blockdev" if words.paths and all(path.startswith("/dev/") for path in words.paths) else ""
 
 
-def printed_options(words: Words) -> dict[str, str]:
+def printed_options(words: ElbenchoWords) -> dict[str, str]:
     """Return the options of a command line, without what must stay secret."""
     found = {}
     for name, value in words.values.items():

@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
+from assay.rooms.importers.work.databases.transactions import MAX_SECONDS, checked_amount, transactions
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.results import Figure, ImportedResult, OutputError, ToolOutput
-from assay.rooms.importers.work.transactions import MAX_SECONDS, checked_amount, transactions
 
 HINT = "give the timing profile as HammerDB wrote it"
 MAX_BLOCKS = 20_000

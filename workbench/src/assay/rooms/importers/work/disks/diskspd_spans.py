@@ -12,7 +12,7 @@ from assay.model.escape import escape_line
 from assay.model.result.sample import KindCounts
 from assay.model.secret import redact_word
 from assay.model.study.axis import AxisValue
-from assay.rooms.importers.work.printed import finer, measurement, per_second
+from assay.rooms.importers.work.disks.printed import finer, measurement, per_second
 from assay.rooms.importers.work.results import Figure, ImportedResult, ImportOptions, Measurement
 
 NAME = "diskspd"

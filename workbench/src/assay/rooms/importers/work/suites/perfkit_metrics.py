@@ -41,7 +41,7 @@ class MetricGroup(NamedTuple):
     kind: Kind
 
 
-class Found(NamedTuple):
+class MetricMeaning(NamedTuple):
     """What becomes of a group: a measurement, or why it has none."""
 
     left_out: str = ""
@@ -80,7 +80,7 @@ def figure_unit(metric: str, unit: str) -> str:
 
 def measured_of(
     group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str], order: str | None
-) -> Found:
+) -> MetricMeaning:
     """Return what becomes of a group.
 
     Args:
@@ -94,7 +94,7 @@ def measured_of(
     if group.kind in ("put", "get"):
         return _objects(group, values, labels)
     if not group.kind:
-        return Found("no metric that Assay has an operation for")
+        return MetricMeaning("no metric that Assay has an operation for")
     return _rates(group, values)
 
 
@@ -130,20 +130,22 @@ def _measurement(bytes_s: Decimal, iops: Decimal | None, latency: Mapping[str, f
 
 def _fio(
     group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str], order: str | None
-) -> Found:
+) -> MetricMeaning:
     direction = group.name.rpartition(":")[2]
     written = labels.get("rw", labels.get("readwrite", ""))
     if direction == "trim":
-        return Found("it trims, which Assay does not measure")
+        return MetricMeaning("it trims, which Assay does not measure")
     if written in ("rw", "readwrite", "randrw"):
-        return Found(f"it is the part of a mix (rw={written}), whose sum is not published: import fio's own output")
+        return MetricMeaning(
+            f"it is the part of a mix (rw={written}), whose sum is not published: import fio's own output"
+        )
     stated = {"sequential": direction, "random": f"rand{direction}"}.get(order or "", "")
     operation = _FIO_WORDS.get(written or stated)
     if operation is None:
-        return Found("whether offsets were sequential or random is not in its labels: state it with --order")
+        return MetricMeaning("whether offsets were sequential or random is not in its labels: state it with --order")
     rate, iops = (_rate(values, f"{group.name}:{what}", of) for what, of in (("bandwidth", "bytes/s"), ("iops", "1/s")))
     if not rate:
-        return Found("no rate above 0 is published")
+        return MetricMeaning("no rate above 0 is published")
     size = size_of(labels.get("blocksize", labels.get("bs", "")), "1024")
     parameters: dict[str, AxisValue] = {"hosts": 1}
     parameters |= {"record_size": size} if size and 0 < size <= 2**30 else {}
@@ -152,30 +154,34 @@ def _fio(
     parameters |= {"lanes": int(lanes)} if lanes.isdecimal() and 0 < len(lanes) < 5 and int(lanes) > 0 else {}
     latency = _latency(values, f"{group.name}:latency:")
     words = "clat" if latency else ""
-    return Found("", operation, parameters, _measurement(rate, iops, latency), words)
+    return MetricMeaning("", operation, parameters, _measurement(rate, iops, latency), words)
 
 
-def _objects(group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str]) -> Found:
+def _objects(group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str]) -> MetricMeaning:
     rate = _rate(values, f"{group.name} net throughput", "bytes/s")
     if not rate:
-        return Found("no net throughput is published")
+        return MetricMeaning("no net throughput is published")
     parameters: dict[str, AxisValue] = {}
     size = labels.get("object_size_B", "")
     if size.isdecimal() and 0 < len(size) < 15:
         parameters["object_size"] = int(size)
     assert WORK[group.kind].group == "objects"
-    return Found("", group.kind, parameters, _measurement(rate, None))
+    return MetricMeaning("", group.kind, parameters, _measurement(rate, None))
 
 
-def _rates(group: MetricGroup, values: Mapping[str, tuple[str, str]]) -> Found:
+def _rates(group: MetricGroup, values: Mapping[str, tuple[str, str]]) -> MetricMeaning:
     if group.kind == "transfer":
         streams = (group.name, f"{group.name}_Throughput")
         rate = next((found for name in streams if (found := _rate(values, name, "bytes/s"))), None)
-        return Found("", "transfer", {}, _measurement(rate, None)) if rate else Found("no rate is published")
+        return (
+            MetricMeaning("", "transfer", {}, _measurement(rate, None))
+            if rate
+            else MetricMeaning("no rate is published")
+        )
     names = ("overall Throughput", "NOPM", "tps", f"{group.name}_Transaction_Rate")
     rate = next((found for name in names if (found := _rate(values, name, "1/s"))), None)
     if not rate:
-        return Found("no rate above 0 is published")
+        return MetricMeaning("no rate above 0 is published")
     latency = _latency(values, f"{group.name}_Latency_")
     words = f"{group.name}_Latency" if latency else ""
-    return Found("", group.kind, {}, _measurement(Decimal(0), rate, latency), words)
+    return MetricMeaning("", group.kind, {}, _measurement(Decimal(0), rate, latency), words)

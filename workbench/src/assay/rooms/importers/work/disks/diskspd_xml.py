@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from assay.model.escape import escape_line
-from assay.rooms.importers.work.diskspd_spans import HINT, DiskspdSection, DiskspdTarget, Timespan
+from assay.rooms.importers.work.disks.diskspd_spans import HINT, DiskspdSection, DiskspdTarget, Timespan
+from assay.rooms.importers.work.disks.printed import MAX_FIGURES, amount, nanoseconds, whole
 from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.printed import MAX_FIGURES, amount, nanoseconds, whole
 from assay.rooms.importers.work.results import Figure, OutputError
 
 BEGIN = re.compile(r"\s*<Results>\s*")

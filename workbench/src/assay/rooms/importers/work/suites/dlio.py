@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.study.axis import AxisValue
+from assay.rooms.importers.work.databases.transactions import is_amount
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.json_text import Number, decode_json, line_of
 from assay.rooms.importers.work.results import (
@@ -24,7 +25,6 @@ from assay.rooms.importers.work.results import (
     OutputError,
     ToolOutput,
 )
-from assay.rooms.importers.work.transactions import is_amount
 
 NAME = "DLIO"
 HINT = "give summary.json or the log as DLIO wrote it"

@@ -9,9 +9,10 @@ from decimal import Decimal
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.study.axis import AxisValue
+from assay.rooms.importers.work.databases.hammerdb_profile import START as PROFILE
+from assay.rooms.importers.work.databases.hammerdb_profile import profile_output
+from assay.rooms.importers.work.databases.transactions import checked_amount, failures, is_amount, transactions
 from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.hammerdb_profile import START as PROFILE
-from assay.rooms.importers.work.hammerdb_profile import profile_output
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -20,7 +21,6 @@ from assay.rooms.importers.work.results import (
     OutputError,
     ToolOutput,
 )
-from assay.rooms.importers.work.transactions import checked_amount, failures, is_amount, transactions
 
 NAME = "HammerDB"
 HINT = "give the log as HammerDB wrote it"

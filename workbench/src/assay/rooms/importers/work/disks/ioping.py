@@ -15,8 +15,8 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.secret import redact, redact_word
 from assay.model.study.axis import AxisValue
+from assay.rooms.importers.work.disks.printed import amount, finer, lines_of, measurement, nanoseconds, per_second
 from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.printed import amount, finer, lines_of, measurement, nanoseconds, per_second
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
+from assay.rooms.importers.work.databases.transactions import transactions
 from assay.rooms.importers.work.fio_options import size_of
 from assay.rooms.importers.work.results import Measurement
-from assay.rooms.importers.work.transactions import transactions
 
 UNITS = {
     "IOPS": "1/s", "TPS": "1/s", "Files/s": "1/s", "Seconds": "s", "ms": "ms", "Microseconds": "us", "Percent": "%",

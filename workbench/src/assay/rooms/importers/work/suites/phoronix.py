@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
+from assay.rooms.importers.work.databases.transactions import is_amount
 from assay.rooms.importers.work.json_text import decode_json, line_of
-from assay.rooms.importers.work.phoronix_tests import UNITS, TestMeaning, meaning_of, measured_of
-from assay.rooms.importers.work.phoronix_xml import HINT, MAX_ENTRIES, PhoronixFile, PhoronixTest, SystemEntry, read_xml
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -21,7 +20,15 @@ from assay.rooms.importers.work.results import (
     OutputError,
     ToolOutput,
 )
-from assay.rooms.importers.work.transactions import is_amount
+from assay.rooms.importers.work.suites.phoronix_tests import UNITS, TestMeaning, meaning_of, measured_of
+from assay.rooms.importers.work.suites.phoronix_xml import (
+    HINT,
+    MAX_ENTRIES,
+    PhoronixFile,
+    PhoronixTest,
+    SystemEntry,
+    read_xml,
+)
 
 NAME = "Phoronix Test Suite"
 MAX_RUNS = 1_000

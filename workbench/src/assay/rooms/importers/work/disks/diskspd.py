@@ -6,10 +6,10 @@ from itertools import pairwise
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.secret import redact
-from assay.rooms.importers.work.diskspd_spans import HINT, NAME, result_of
-from assay.rooms.importers.work.diskspd_text import COMMAND, HEAD, RESULTS, TextReader
-from assay.rooms.importers.work.diskspd_xml import BEGIN, root_of, tests_of
-from assay.rooms.importers.work.printed import lines_of
+from assay.rooms.importers.work.disks.diskspd_spans import HINT, NAME, result_of
+from assay.rooms.importers.work.disks.diskspd_text import COMMAND, HEAD, RESULTS, TextReader
+from assay.rooms.importers.work.disks.diskspd_xml import BEGIN, root_of, tests_of
+from assay.rooms.importers.work.disks.printed import lines_of
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, OutputError, ToolOutput
 
 _PARTS = ("Total IO", "<TestTimeSeconds>")

@@ -14,9 +14,8 @@ from typing import NamedTuple
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.result.sample import ErrorTally
-from assay.rooms.importers.work.dd_command import DdCommand, commands_of
-from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.printed import (
+from assay.rooms.importers.work.disks.dd_command import DdCommand, commands_of
+from assay.rooms.importers.work.disks.printed import (
     MAX_DIGITS,
     amount,
     exact_time,
@@ -26,6 +25,7 @@ from assay.rooms.importers.work.printed import (
     per_second,
     whole,
 )
+from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,

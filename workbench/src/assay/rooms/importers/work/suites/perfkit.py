@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
+from assay.rooms.importers.work.databases.transactions import is_amount
 from assay.rooms.importers.work.json_text import Number, decode_json
-from assay.rooms.importers.work.perfkit_metrics import MetricGroup, figure_unit, group_of, measured_of
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -20,7 +20,7 @@ from assay.rooms.importers.work.results import (
     OutputError,
     ToolOutput,
 )
-from assay.rooms.importers.work.transactions import is_amount
+from assay.rooms.importers.work.suites.perfkit_metrics import MetricGroup, figure_unit, group_of, measured_of
 
 NAME = "PerfKitBenchmarker"
 HINT = "give perfkitbenchmarker_results.json as PerfKitBenchmarker wrote it"

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.study.axis import AxisValue
+from assay.rooms.importers.work.disks.printed import amount, lines_of, measurement
 from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.printed import amount, lines_of, measurement
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,

@@ -14,6 +14,8 @@ from assay.model.result.imported import ImportedFile
 from assay.model.result.sample import ErrorTally
 from assay.model.secret import redact
 from assay.model.study.axis import AxisValue
+from assay.rooms.importers.work.databases.transactions import MAX_SECONDS, failures, is_amount, transactions
+from assay.rooms.importers.work.databases.ycsb_command import YcsbCommand, command_of
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.json_text import Number, decode_json
 from assay.rooms.importers.work.results import (
@@ -24,8 +26,6 @@ from assay.rooms.importers.work.results import (
     OutputError,
     ToolOutput,
 )
-from assay.rooms.importers.work.transactions import MAX_SECONDS, failures, is_amount, transactions
-from assay.rooms.importers.work.ycsb_command import YcsbCommand, command_of
 
 NAME = "YCSB"
 HINT = "give the file as YCSB wrote it"

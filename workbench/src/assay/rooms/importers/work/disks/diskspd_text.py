@@ -7,9 +7,16 @@ calls a timespan a job.
 import re
 
 from assay.model.escape import escape_line
-from assay.rooms.importers.work.diskspd_spans import HINT, DiskspdSection, DiskspdTarget, Timespan, by_command, size_of
+from assay.rooms.importers.work.disks.diskspd_spans import (
+    HINT,
+    DiskspdSection,
+    DiskspdTarget,
+    Timespan,
+    by_command,
+    size_of,
+)
+from assay.rooms.importers.work.disks.printed import MAX_FIGURES, amount, nanoseconds, whole
 from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.printed import MAX_FIGURES, amount, nanoseconds, whole
 from assay.rooms.importers.work.results import Figure, OutputError
 
 COMMAND = re.compile(r"Command Line: (.*)")

@@ -8,6 +8,13 @@ from itertools import pairwise
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.study.axis import AxisValue
+from assay.rooms.importers.work.databases.transactions import (
+    MAX_SECONDS,
+    checked_amount,
+    failures,
+    is_amount,
+    transactions,
+)
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
@@ -18,7 +25,6 @@ from assay.rooms.importers.work.results import (
     OutputError,
     ToolOutput,
 )
-from assay.rooms.importers.work.transactions import MAX_SECONDS, checked_amount, failures, is_amount, transactions
 
 NAME = "pgbench"
 HINT = "give the file as pgbench printed it"

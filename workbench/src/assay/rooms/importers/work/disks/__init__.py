@@ -1,0 +1,1 @@
+"""Small tools that measure disks and file systems."""

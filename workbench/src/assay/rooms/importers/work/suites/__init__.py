@@ -1,0 +1,1 @@
+"""Suites that run other tools."""
