@@ -194,6 +194,7 @@ def test_errors_of_ior_are_named_with_their_line() -> None:
         ("4.0.0-repeats.txt", ("672.03 ", "9" * 20), "bw cannot be 999"),
         ("4.0.0-repeats.txt", ("672.03 ", ""), "a row of write has 10 columns, and the table 11"),
         ("4.0.0-repeats.txt", (" 1   \n", " 0   \n"), "iteration 0 of write is printed twice"),
+        ("4.0.0-repeats.txt", (" 1   \n", " 1.0 \n"), "iteration 1.0 is no whole number"),
         ("4.0.0-repeats.txt", ("   NA", "     "), "a row of the summary has"),
         ("4.0.0-script.txt", ("TestID              : 1", "TestID              : 3"), "of test 1, which is missing"),
         ("4.0.0-strided.json", ('"TestID": 0, \n    "Ref', '"TestID": 5, \n    "Ref'), "of no test in this output"),

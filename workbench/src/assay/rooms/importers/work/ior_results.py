@@ -129,9 +129,11 @@ def add_iteration(test: Test, row: Iteration) -> None:
     """Add an iteration to its test.
 
     Raises:
-        OutputError: The test has it already.
+        OutputError: It has no whole number, or the test has it already.
     """
     number = next((one for one in row.figures if one.name == "iter"), None)
+    if number is not None and not (number.text.isascii() and number.text.isdigit()):
+        raise OutputError(row.line, f"iteration {number.text} is no whole number", HINT)
     for other in test.rows:
         if number is not None and other.access == row.access and number in other.figures:
             raise OutputError(row.line, f"iteration {number.text} of {row.access} is printed twice in one test", HINT)
