@@ -219,7 +219,7 @@ def test_bad_files_are_named_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello\n")
     error = refused(tmp_path, path_of("3.33-read"), "short.json", "notes.txt", "none.json")
     assert re.search(r"error: short\.json:\d+: not JSON: ", error)
-    assert "error: notes.txt: not a format that Assay can import\n" in error and "fio's JSON" in error
+    assert "error: notes.txt: not a format that Assay can import\n" in error and "fio, iozone, IOR" in error
     assert "error: none.json: no such file or directory" in error
     assert "no result that a run could hold" in refused(tmp_path, path_of("3.33-trim"))
     assert "--order nonsense: no order" in refused(tmp_path, path_of("3.33-read"), "--order", "nonsense")

@@ -68,7 +68,7 @@ def test_every_printed_number_comes_back(name: str) -> None:
     found = [one.text for result in results_of(name) for one in result.figures if one.name not in others]
     reports = [one.text for result in results_of(name) for one in result.figures if one.name == "report"]
     excel = [word for row in re.findall(r'^"[0-9]+"( .*)$', text, re.M) for word in row.split()]
-    assert sorted(reports) == (sorted(excel) if "microseconds" in name else [])
+    assert sorted(reports) == sorted(excel)
     rows = re.findall(r"^ {8,}[0-9]+ +[0-9]+ [ 0-9]+$", text, re.M)
     printed = [word for row in rows for word in row.split()[2:]]
     lines = [line for line in text.splitlines() if "Resolution" not in line]
@@ -305,3 +305,28 @@ def test_a_run_is_made_of_results_without_counts(tmp_path: Path) -> None:
     samples = RunStore.open(folder).samples()
     assert {sample.operation for sample in samples} >= {"write", "re_fread", "stride_read"} - {"re_fread"}
     assert all(not sample.has("ops") and sample.throughput > 0 for sample in samples)
+
+
+def test_the_spreadsheet_has_the_rates_that_are_printed() -> None:
+    (sheet,) = read_outputs(str(FOLDER / "3.471-reports.xls"))
+    printed = results_of("3.471-reports")
+    kept = [{one.name: one for one in results} for results in (sheet.results, printed)]
+    assert kept[0].keys() == kept[1].keys() and len(sheet.results) == len(printed) == 117
+    texts = [
+        {(one.name, *(figure.text for figure in one.figures[:3])): one.measured for one in results}
+        for results in (sheet.results, printed)
+    ]
+    assert texts[0] == texts[1] and sheet.file.command.split()[1:4] == ["-a", "-n", "64k"]
+
+
+def test_reports_alone_are_read() -> None:
+    lines = text_of("3.471-reports").splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith('"Writer report"'))
+    results = read("\n".join(lines[start:])).results
+    assert [one.name for one in results].count("write") == 9 and all(one.measured for one in results)
+
+
+def test_spreadsheets_without_reports_say_what_to_give() -> None:
+    with pytest.raises(AssayError, match="throughput mode") as error:
+        read_outputs(str(FOLDER / "3.471-throughput.xls"))
+    assert "what iozone printed" in error.value.hint

@@ -16,7 +16,7 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import UNITS, convert
 from assay.rooms.importers.work.iozone_columns import HEADER, RateTable
-from assay.rooms.importers.work.iozone_excel import with_reports
+from assay.rooms.importers.work.iozone_excel import has_reports, report_cells, with_reports
 from assay.rooms.importers.work.iozone_head import HINT, MAX_KB, Head, read_head
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
@@ -83,7 +83,7 @@ def recognise(text: str) -> bool:
     if _SPLASH in text:
         return True
     lines = text.split("\n")
-    return any(HEADER.fullmatch(line.rstrip("\r")) or _CHILDREN.fullmatch(line) for line in lines)
+    return any(HEADER.fullmatch(line.rstrip("\r")) or _CHILDREN.fullmatch(line) for line in lines) or has_reports(lines)
 
 
 def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
@@ -116,7 +116,7 @@ def _output(lines: Sequence[str], start: int, end: int, file: ImportedFile) -> T
         "command": redact(escape_line(" ".join(head.arguments))),
     }
     cells = with_reports(tuple(_table_results(lines, start, end, head)), lines, start, end)
-    results = (*cells, *_throughput_results(lines, start, end, head))
+    results = (*cells, *_throughput_results(lines, start, end, head)) or tuple(_of_reports(lines, start, end, head))
     if not results:
         raise OutputError(start + 1, "no results in this output of iozone", HINT)
     return ToolOutput(file=file.model_copy(update=known), results=results)
@@ -144,6 +144,13 @@ def _table_results(lines: Sequence[str], start: int, end: int, head: Head) -> It
                     yield _cell(column, text, sizes, number, head)
         except ValueError as error:
             raise OutputError(number + 1, str(error), HINT) from None
+
+
+def _of_reports(lines: Sequence[str], start: int, end: int, head: Head) -> Iterator[ImportedResult]:
+    """Yield a result for each rate of the reports, where the table that they repeat is missing."""
+    for one in report_cells(lines, start, end):
+        sizes = _kilobytes(one.size, one.line), _kilobytes(one.record, one.line)
+        yield _cell(one.column, one.text, sizes, one.line, head)
 
 
 def _kilobytes(text: str, number: int) -> int:

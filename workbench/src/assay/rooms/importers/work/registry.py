@@ -11,7 +11,9 @@ from assay.model.base import AssayError, LineError
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
+from assay.rooms.importers.work import iozone
 from assay.rooms.importers.work.file_text import decoded, unpacked, without_stamps
+from assay.rooms.importers.work.iozone_excel import text_of_spreadsheet
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     ImportOptions,
@@ -77,7 +79,8 @@ def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[Tool
         UnknownColumnsError: It is a table, and it is not stated what its columns are.
         AssayError: It cannot be read, is of no known tool, or is not what that tool writes.
     """
-    hint = f"name a file with {' or '.join(one.forms for one in IMPORTERS)}"
+    tools = ", ".join(dict.fromkeys(one.name for one in IMPORTERS[:-1]))
+    hint = f"give an output of {tools}, or a table: docs/reference/imports.md says which forms"
     data = read_user_file(path, path, hint, MAX_BYTES)
     if data.startswith(_ZSTANDARD):
         raise AssayError(f"{path}: compressed with zstd", f"unpack it first: zstd -d {quote(path)}")
@@ -91,14 +94,12 @@ def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[Tool
         sha256=hashlib.sha256(data).hexdigest(),
         size_bytes=len(data),
     )
-    if content.startswith(_BIFF2):
-        raise AssayError(
-            f"{path}: a spreadsheet of `iozone -b`, which is not read",
-            "give what iozone printed: it has the same rates",
-        )
     if is_spreadsheet(content):
         return _of_spreadsheet(path, content, known, stated)
-    text = decoded(path, content, hint)
+    text = text_of_spreadsheet(content) if content.startswith(_BIFF2) else decoded(path, content, hint)
+    if content.startswith(_BIFF2) and not iozone.recognise(text):
+        hint = "give what iozone printed: it has the rates of each process, too"
+        raise AssayError(f"{path}: a spreadsheet of iozone's throughput mode (-b), which is not read", hint)
     problems: list[LineError] = []
     for each, importer in _recognised(text, stated):
         try:
