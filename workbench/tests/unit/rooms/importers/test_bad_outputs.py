@@ -153,7 +153,7 @@ def test_unknown_files_are_named(tmp_path: Path, data: bytes, word: str) -> None
     with pytest.raises(AssayError) as error:
         read_outputs(str(file))
     assert word in error.value.message and str(file) in error.value.message
-        assert all(one.name in error.value.hint for one in IMPORTERS)
+    assert all(one.name in error.value.hint for one in IMPORTERS)
 
 
 def test_damage_that_readers_let_pass_does_not_stop_the_audit() -> None:
