@@ -129,11 +129,13 @@ class ValueKind:
         value = self.read(written)
         bounded = isinstance(value, int | float) and not isinstance(value, bool)
         if bounded and self.min is not None and self.max is not None and not self.min <= value <= self.max:  # type: ignore[operator]
-            raise units.UnitError(f"{self.show(value)} is out of range", f"it must be {self._bounds()}")
+            raise units.UnitError(f"{self.show(value)} is out of range", f"it must be {self._bounds(value)}")
         return value
 
-    def _bounds(self) -> str:
+    def _bounds(self, value: object = None) -> str:
         least, most = self.min or 0, self.max or 0
+        if isinstance(value, int | float) and value > most >= 2**53:
+            return f"at most {self.show(most)}"
         return f"at least {self.show(least)}" if most >= 2**53 else f"{self.show(least)} to {self.show(most)}"
 
     @property

@@ -163,6 +163,23 @@ def _text(path: str, what: str, hint: str) -> str:
 
 def _write_study(make: Callable[[], str], output: Path | None, force: bool) -> None:
     file = OutputFile(output or Path("-"), never_marked, force)
-    file.write(make())
+    text = make()
+    _check(text)
+    file.write(text)
     if not file.prints:
         note(f"the study: {file.path}; next: assay plan {file.path}")
+
+
+def _check(text: str) -> None:
+    """Refuse a study that has no cases, before it is written.
+
+    Raises:
+        AssayError: It cannot be read, or a case of it cannot be done.
+    """
+    from assay.plan.expand import expand
+    from assay.plan.load import load_study
+
+    loaded = load_study(text.encode(), str(Path.cwd()))
+    faults = expand(loaded.study).faults if loaded.study else loaded.problems
+    if faults:
+        raise AssayError(f"a study cannot do this work: {faults[0].message}", faults[0].hint)

@@ -191,6 +191,25 @@ def test_what_elbencho_or_a_study_cannot_do_is_refused(line: str) -> None:
     assert WRONG[line] in error.value.message and error.value.hint
 
 
+def test_objects_with_names_of_their_own_are_shared_out_among_the_lanes() -> None:
+    study = yaml.safe_load(elbencho_study(f"elbencho {S3} -w -r -t 16 -s 250m -b 10m 'b/big/file[1-2560]'"))
+    assert study["workloads"]["objects"]["objects"] == 160
+
+
+def test_braces_are_written_out_as_by_a_shell() -> None:
+    study = yaml.safe_load(elbencho_study("elbencho -w -t 8 -s 1g /mnt/{a,b}/f{0..3}"))
+    assert study["targets"]["place"]["shares"] == ["/mnt/b/assay-elbencho"]
+    data = study["workloads"]["data"]
+    assert (data["layout"], data["file_size"], data["lanes"]) == ("separate", "1GiB", 8)
+    quoted = yaml.safe_load(elbencho_study("elbencho -w -t 8 -s 1g '/mnt/f{0..3}'"))
+    assert quoted["workloads"]["data"]["layout"] == "shared"
+
+
+def test_files_of_a_set_have_one_operation_in_flight() -> None:
+    with pytest.raises(AssayError, match="one operation in flight"):
+        elbencho_study("elbencho -w -d -t 2 --iodepth 4 -n 1 -N 10 -s 1g /mnt/x")
+
+
 def test_every_option_is_mapped_refused_or_explained() -> None:
     """Each once, also those that `--help-all` of the tool lists."""
     parts = [set(part) for part in (elbencho_options.MAPPED, elbencho_options.REFUSED, elbencho_options.NOTES,

@@ -187,3 +187,16 @@ def test_files_of_one_name_in_several_directories_are_files_of_their_own(tmp_pat
     study = yaml.safe_load(converted(text, tmp_path))
     assert study["targets"]["place"]["shares"] == ["/b/assay-fio"]
     assert (study["workloads"]["a"]["layout"], study["workloads"]["a"]["lanes"]) == ("separate", 2)
+
+
+def test_a_device_that_must_not_be_written_is_refused() -> None:
+    with pytest.raises(AssayError, match="readonly"):
+        fio_study("fio --readonly --name=a --filename=/dev/sdx --size=1g --rw=randread --bs=4k", lambda path: path)
+
+
+def test_jobs_on_one_file_that_end_with_it_say_that_fio_does_more() -> None:
+    line = "fio --name=a --filename=f --size=1g --rw=randread --bs=4k --numjobs=4 --runtime=60"
+    head = fio_study(line, lambda path: path)
+    assert "they end after 1.07 GB, fio's after 4.29 GB" in head
+    assert "as often" not in head
+    assert "as often" in fio_study(f"{line} --time_based", lambda path: path)

@@ -456,8 +456,8 @@ WRONG = {
     "ior -o ufs:/s/x": "ior -o ufs:/s/x: ufs: names a file system to MPI-IO, and this goes through POSIX",
     "ior -u -F -o /a/x@/b/y": "ior: several files in -o and -u exclude each other",
     "mpirun -np 0 ior": "mpirun -np: 0 is below 1",
-    "ior -o /x > out.txt 2>&1": "'>' is shell syntax, not an argument of ior",
-    "ior -o /x | tee log": "'|' is shell syntax, not an argument of ior",
+    "ior -o /x < in.txt": "'<' is shell syntax, not an argument of ior",
+    "ior -o /x | tee log && rm /x": "'|' is shell syntax, not an argument of ior",
     "cd /x; mpirun -np 2 ior": "'/x;' is shell syntax, not an argument of ior",
 }
 
@@ -478,7 +478,7 @@ def test_what_ior_would_not_take_is_refused_with_its_place(line: str) -> None:
         ("mdtest -n 10 -I 5 -u", "mdtest: -n 10 and -I 5 exclude each other with -u"),
         ("mdtest -n 10 -I 3", "mdtest: -n 10 is not a multiple of -I 3"),
         ("mdtest -n 10 -w 1.5k", "mdtest -w: '1.5k' has decimals, which mdtest does not read"),
-        ("mdtest -n 10 >> log", "'>>' is shell syntax, not an argument of mdtest"),
+        ("mdtest -n 10 && ls", "'&&' is shell syntax, not an argument of mdtest"),
         ("mdtest -n 5 -z 2 -b 3", "mdtest: 5 items are fewer than 13 directories"),
         ("mdtest -n 7 -e 10 -F", "mdtest -e 10: files of 0 bytes have nothing to read"),
         ("mdtest -q", "mdtest has no option -q (in '-q')"),

@@ -102,8 +102,7 @@ REFUSED = {
     "iozone -s": "lacks its value",
     "iozone -h": "prints help",
     "iozone -i 0 -f /dev/sdb": "device",
-    "iozone -i 0 > out.txt": "shell syntax",
-    "iozone -i 0 extra": "extra",
+    "iozone -i 0 ; rm x": "shell syntax",
 }
 
 
@@ -139,6 +138,13 @@ def test_what_has_no_counterpart_is_refused_by_name(line: str, word: str) -> Non
     with pytest.raises(AssayError) as caught:
         converted(line)
     assert word in str(caught.value)
+
+
+def test_backward_reads_of_iozone_come_twice_and_words_that_are_no_options_do_nothing() -> None:
+    text = converted("iozone -i 0 -i 3 -s 1m /tmp")
+    assert "# * -i 3: read backward once" in text
+    assert "# * /tmp: left out" in text
+    assert "-i 3:" not in converted("iozone -i 0 -i 3 -s 1m -+n")
 
 
 def test_auto_mode_has_iozones_own_grid() -> None:

@@ -349,3 +349,9 @@ def test_passwords_and_terminals_are_safe() -> None:
     text = convert("misc=\x1b[31m\nsd=a,lun=/x/y\nwd=w,sd=a,user=\u202ex\nrd=r,wd=w,startcmd=password=secret1")
     assert "\x1b" not in text and "\u202e" not in text and "secret1" not in text
     assert re.search(r"study files run no commands", text)
+
+
+def test_a_time_that_no_workload_can_have_is_refused() -> None:
+    text = "sd=sd1,lun=/mnt/x,size=1g\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max,elapsed=600000000\n"
+    with pytest.raises(AssayError, match="365 days at most"):
+        vdbench_study(text, "x", lambda name: name, {})

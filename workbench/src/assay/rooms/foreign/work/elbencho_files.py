@@ -162,6 +162,10 @@ def _data(words: ElbenchoWords, shape: dict[str, Any], notes: Notes) -> dict[str
         record = min(record, size(words, "size", 0))
     if not record:
         raise AssayError("elbencho -s 0: there are no bytes to write or read", "add -s SIZE")
+    depth = number(words, "iodepth", 1)
+    if "files" in shape and depth > 1:
+        raise AssayError(f"elbencho --iodepth {depth}: in a set of files a lane has one operation in flight",
+                         "leave it out, and raise -t; or give as many files as threads")  # fmt: skip
     common = {
         **shape,
         "record_size": format_size(record),

@@ -6,7 +6,15 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.units import format_size
 from assay.plan.command_lines.elbencho_options import ElbenchoWords
-from assay.rooms.foreign.work.elbencho_common import lanes_of, limits_of, number, paths_of, rate_of, size
+from assay.rooms.foreign.work.elbencho_common import (
+    lanes_of,
+    limits_of,
+    number,
+    paths_of,
+    rate_of,
+    size,
+    threads_of,
+)
 from assay.rooms.foreign.work.notes import Notes
 
 _MIN_PART = 5 << 20
@@ -20,12 +28,12 @@ _WHOLE = ("delete", "multi_delete")
 Parts = tuple[dict[str, Any], dict[str, dict[str, Any]]]
 
 
-def object_parts(words: ElbenchoWords, hosts: int, notes: Notes) -> Parts:  # noqa: ARG001
+def object_parts(words: ElbenchoWords, hosts: int, notes: Notes) -> Parts:
     """Return targets and workloads of a command line about objects.
 
     Args:
         words: The command line.
-        hosts: Not used: each host has objects of its own, as elbencho's services together have.
+        hosts: How many hosts it names, which share out objects with names of their own; 0 for this one.
         notes: Receives a line for each difference.
 
     Raises:
@@ -46,7 +54,7 @@ def object_parts(words: ElbenchoWords, hosts: int, notes: Notes) -> Parts:  # no
     for option in ("direct", "sync", "dropcache", "mmap", "preallocfile", "dirsharing", "blockvarpct"):
         if words.has(option):
             notes.add(words.written[option], "left out: objects have none")
-    return {"bucket": _target(words, notes)}, _workloads(words, operations, notes)
+    return {"bucket": _target(words, notes)}, _workloads(words, operations, max(1, hosts), notes)
 
 
 def _target(words: ElbenchoWords, notes: Notes) -> dict[str, Any]:
@@ -80,11 +88,16 @@ def _target(words: ElbenchoWords, notes: Notes) -> dict[str, Any]:
     return found
 
 
-def _workloads(words: ElbenchoWords, operations: list[str], notes: Notes) -> dict[str, dict[str, Any]]:
+def _workloads(words: ElbenchoWords, operations: list[str], hosts: int, notes: Notes) -> dict[str, dict[str, Any]]:
     each, block = size(words, "size", 0), size(words, "block", 1 << 20)
     objects = max(1, number(words, "dirs", 1)) * max(1, number(words, "files", 1))
-    if any("/" in path.removeprefix("s3://").strip("/") for path in paths_of(words)):
-        notes.add(" ".join(words.paths), "each lane has an object of its own, of the whole size; elbencho's share it")
+    named = {path for path in paths_of(words) if "/" in path.removeprefix("s3://").strip("/")}
+    if named:
+        lanes = threads_of(words) * hosts
+        objects = max(1, round(len(named) / lanes))
+        their = f"{len(named)} object{'s' if len(named) > 1 else ''}"
+        why = f"each of {lanes} lanes has {objects} of its own, of the whole size; elbencho's share out {their}"
+        notes.add(" ".join(words.paths), why)
     common: dict[str, Any] = {"objects": objects, "object_size": format_size(each), **lanes_of(words)}
     if each > block >= _MIN_PART:
         common["part_size"] = format_size(block)

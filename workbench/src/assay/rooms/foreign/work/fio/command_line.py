@@ -46,12 +46,14 @@ class FioCommand:
         hosts: Hosts of `--client`.
         cpus: CPUs of a taskset before fio; empty without one.
         numa_node: Node of a numactl before fio; None without one.
+        is_readonly: `--readonly` says that nothing may be written.
     """
 
     jobs: list[FioJob]
     hosts: list[str] = field(default_factory=list)
     cpus: str = ""
     numa_node: int | None = None
+    is_readonly: bool = False
 
 
 def read_command(text: str, read: Reader) -> FioCommand:
@@ -74,7 +76,7 @@ def read_command(text: str, read: Reader) -> FioCommand:
     variables.update((match[1], match[2]) for word in parts.before if (match := _VARIABLE.fullmatch(word)))
     reader = _Words(list(parts.words), FioJobs(variables, read))
     reader.read_all()
-    command = _with_jobs(FioCommand(reader.jobs.jobs, reader.hosts), "fio")
+    command = _with_jobs(FioCommand(reader.jobs.jobs, reader.hosts, is_readonly=reader.is_readonly), "fio")
     _read_before(parts.before, command)
     return command
 
@@ -113,6 +115,7 @@ class _Words:
         self.files: list[str] = []
         self.hosts: list[str] = []
         self.files_of_hosts: list[tuple[str, ...]] = []
+        self.is_readonly = False
 
     def read_all(self) -> None:
         """Read all words; job files come after the jobs of the command line, as in fio."""
@@ -153,6 +156,8 @@ class _Words:
             self.jobs.sections += (value,)
         elif name == "client":
             self._client(value)
+        elif name == "readonly":
+            self.is_readonly = True
         elif _DOES_NO_JOB.get(name):
             raise AssayError(f"fio --{name} {_DOES_NO_JOB[name]}", "convert a command line that does work")
 

@@ -76,7 +76,14 @@ def _shared(first: FioWork, amount: FioAmount, lanes: int, notes: Notes) -> int:
         raise job.error("numjobs", why, "write time_based with a runtime, or offset_increment and size of a part")
     if size // lanes < record:
         raise job.error("bs", f"larger than the part of each of {lanes} lanes", "write a larger size")
-    what = "each record of it comes as often" if "random" in first.fields["operations"][0] else (
-        "fio's go through the same places side by side, and may find them in a cache")  # fmt: skip
-    notes.add(f"{lanes} jobs on one file", f"lanes have a part of it each; {what}")
+    is_random, is_timed = "random" in first.fields["operations"][0], "runtime" in first.fields
+    parts = ["lanes have a part of it each"]
+    if not is_random:
+        parts.append("fio's go through the same places side by side, and may find them in a cache")
+    elif is_timed:
+        parts.append("each record of it comes as often")
+    if not is_timed:
+        ends = f"they end after {about_size(size)}, fio's after {about_size(size * lanes)}, or when the time is over"
+        parts.append(f"{ends}; add time_based, and both go on")
+    notes.add(f"{lanes} jobs on one file", "; ".join(parts))
     return size

@@ -96,6 +96,9 @@ def _workload(group: Sequence[FioJob], command: FioCommand, notes: Notes) -> tup
         fields.setdefault("numa_node", command.numa_node)
     if command.hosts:
         fields["hosts"] = len(command.hosts)
+    if command.is_readonly and first.place.is_device:
+        why = f"what is read is written first, and {first.place.folders[0]} must not be written"
+        raise first.job.error("filename", f"--readonly: {why}", "leave --readonly out if its content may be lost")
     target = _target(works)
     _note_places(works, target, notes)
     return target, fields

@@ -76,8 +76,8 @@ def read_words(words: Sequence[str], notes: Notes) -> Words:
     while rest:
         word = rest.pop(0)
         if not word.startswith("-") or len(word) < 2:
-            raise AssayError(f"iozone: {word!r} is not an option and not the value of one", "begin options with -")
-        if word.startswith("-+"):
+            notes.add(word, "left out, as by iozone, which takes files from -f and -F alone")
+        elif word.startswith("-+"):
             _add(found, f"+{word[2:3]}", "", rest, notes)
         else:
             _cluster(found, word[1:], rest, notes)

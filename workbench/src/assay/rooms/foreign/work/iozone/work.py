@@ -174,6 +174,8 @@ def settings_of(words: Words, operations: list[str], notes: Notes) -> dict[str, 
     is_mapped = found.get("method") == "mmap"
     found["cache"] = _cache(words, is_stdio, is_mapped, notes)
     found["sync"] = _sync(words, is_stdio, is_mapped, notes)
+    if "backward_read" in operations and not (words.has("+n") or any(words.has(letter) for letter in "tlu")):
+        notes.add("-i 3", "read backward once; iozone does it a second time without -+n, and prints the first")
     if "stride_read" in operations:
         notes.add("-i 5", "each record once; iozone leaves out the last ones, and reads others twice")
         found["stride"] = words.number("j", 17)

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from assay.model.base import AssayError
+from assay.model.study.parameters import MAX_NS
 from assay.model.units import format_size
 from assay.rooms.foreign.work.notes import Notes
 from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile, VdbenchParameter
@@ -195,6 +196,9 @@ def time_fields(rd: Definition, notes: Notes) -> Field:
         seconds = number(text, parameter) if parameter else 30
     if not seconds:
         return {}
+    if parameter and seconds * 10**9 > MAX_NS:
+        most = f"a workload runs for {MAX_NS // 86_400_000_000_000} days at most"
+        raise AssayError(f"{parameter.text}: {most}", "write the seconds that are to be measured")
     return {"runtime": f"{seconds:g}s" if seconds < 10**6 else f"{int(seconds)}s"}
 
 
