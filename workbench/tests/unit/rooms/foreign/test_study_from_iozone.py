@@ -147,6 +147,12 @@ def test_backward_reads_of_iozone_come_twice_and_words_that_are_no_options_do_no
     assert "-i 3:" not in converted("iozone -i 0 -i 3 -s 1m -+n")
 
 
+def test_a_new_mount_before_each_test_empties_the_cache() -> None:
+    text = converted("iozone -U /mnt/x -i 0 -i 1 -s 1m -f /mnt/x/f")
+    assert yaml.safe_load(text)["workloads"]["iozone"]["cache"] == "drop"
+    assert "cache: keep" not in text
+
+
 def test_auto_mode_has_iozones_own_grid() -> None:
     loaded = load_study(converted("iozone -a -i 0 -g 32m").encode(), "/tmp")
     assert loaded.study is not None

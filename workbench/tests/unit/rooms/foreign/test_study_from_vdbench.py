@@ -355,3 +355,10 @@ def test_a_time_that_no_workload_can_have_is_refused() -> None:
     text = "sd=sd1,lun=/mnt/x,size=1g\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max,elapsed=600000000\n"
     with pytest.raises(AssayError, match="365 days at most"):
         vdbench_study(text, "x", lambda name: name, {})
+
+
+def test_sizes_may_end_with_a_b_after_their_letter() -> None:
+    text = "fsd=f,anchor=/mnt/x,depth=1,width=1,files=9,size=64KB\nfwd=w,fsd=f,operation=read,xfersize=4kb\n"
+    run = "rd=r,fwd=w,fwdrate=max,format=yes,elapsed=9\n"
+    work = yaml.safe_load(vdbench_study(text + run, "x", lambda name: name, {}))["workloads"]["r"]
+    assert (work["file_size"], work["record_size"]) == ("64KiB", "4KiB")

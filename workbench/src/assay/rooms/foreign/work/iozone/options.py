@@ -69,7 +69,12 @@ _ROWS: tuple[tuple[str, bool, Treatment, str], ...] = (
     ("p", False, "noted", "the caches of CPUs are left alone"),
     ("W +l", False, "noted", _LOCKS),
     ("x", False, "noted", "each lane does all of its work: no lane is stopped when the first is ready"),
-    ("U", True, "noted", "mounts of the study's own are mounted again with cache: remount"),
+    (
+        "U",
+        True,
+        "noted",
+        "cache: drop, in place of a new mount before each test; a mount of the study's own has remount",
+    ),
     ("+A", True, "noted", "no advice is given to the kernel"),
     ("+y +C", True, "noted", "copies are of a few blocks: duplicate"),
     ("+N +F", False, "noted", "write makes a file anew; rewrite goes over an existing one"),

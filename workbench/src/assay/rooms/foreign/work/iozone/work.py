@@ -194,6 +194,8 @@ def _cache(words: Words, is_stdio: bool, is_mapped: bool, notes: Notes) -> str:
         return "direct"
     if words.has("I"):
         notes.add("-I", f"not for {'mappings' if is_mapped else 'fwrite and fread'}, which have no O_DIRECT")
+    if words.has("U"):
+        return "drop"
     notes.add("cache: keep", "as iozone, which leaves the page cache alone: results may come from memory, and are "
               "judged accordingly")  # fmt: skip
     return "keep"

@@ -11,7 +11,7 @@ from assay.model.units import format_size
 from assay.rooms.foreign.work.notes import Notes
 from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile, VdbenchParameter
 
-_NUMBER = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)([kmgth%]?)", re.I)
+_NUMBER = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)(?:([kmgth%])b?)?", re.I)
 _NAMES = re.compile(r"(.{0,80}?)([0-9]{1,9})-\1([0-9]{1,9})")
 _NUMBERED = re.compile(r"(.{0,80}?)([0-9]{1,9})")
 _FACTORS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "h": 3600}
@@ -33,11 +33,13 @@ Field = dict[str, Any]
 def number(text: str, parameter: VdbenchParameter) -> float:
     """Return a number with one of vdbench's suffixes: k, m, g and t are powers of 1024, h is 3600.
 
+    A b may follow the letter, as in 64KB (Vdb_scan.java, not_numeric).
+
     Raises:
         AssayError: It is none.
     """
     match = _NUMBER.fullmatch(text)
-    value = float(match[1]) * _FACTORS.get(match[2].lower(), 1) if match else -1.0
+    value = float(match[1]) * _FACTORS.get((match[2] or "").lower(), 1) if match else -1.0
     if not 0 <= value <= _MAX_SIZE:
         raise AssayError(f"{parameter.text}: {text[:40]!r} is no number", "write such as 4k, 1m or 64")
     return int(value) if value == int(value) else value
