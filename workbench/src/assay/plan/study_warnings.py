@@ -28,7 +28,8 @@ def study_warnings(study: Study, cases: Iterable[Case], estimate: StudyEstimate)
             f" {MIN_BEFORE_LOOK} or more"
         )
     elif repeating.max < MIN_INTERVAL:
-        found.append(f"{count} give no useful confidence interval: write {MIN_INTERVAL} or more, better 8")
+        verb = "gives" if repeating.max == 1 else "give"
+        found.append(f"{count} {verb} no useful confidence interval: write {MIN_INTERVAL} or more, better 8")
     least = estimate.min_seconds
     if repeating.time is not None and least > repeating.time / 1e9:
         limit = about_duration(repeating.time / 1e9)

@@ -23,7 +23,7 @@ from assay.report.measure import IOPS, Measure, has_small_records, mean_time, me
 from assay.report.summary.control_groups import limit_of_row, reached_limits
 from assay.report.summary.location_caveats import round_trip
 from assay.report.summary.lower_bounds import CONTROL_GROUP_LIMIT, is_lower_bound, limit_of
-from assay.report.summary.sentences import claim_cell, order_cell, target_order
+from assay.report.summary.sentences import claim_cell, order_cell, pairs_cell, target_order
 from assay.report.summary.splits import split_claim
 from assay.report.view import RunView
 
@@ -88,8 +88,7 @@ def _kind(claims: Sequence[ComparisonClaim], view: RunView) -> Iterator[tuple[Su
     if order := target_order(claims):
         yield _line(label, order_cell(claims, order), claims, view)
         return
-    texts = [f"{claim.base} or {claim.other}: {claim_cell(claim)}" for claim in claims]
-    yield _line(label, "; ".join(texts), claims, view)
+    yield _line(label, pairs_cell(claims), claims, view)
 
 
 def _line(label: str, text: str, claims: Sequence[ComparisonClaim], view: RunView) -> tuple[SummaryLine, DotRow]:

@@ -137,11 +137,18 @@ def _answer(
         content += lines.growth_lines(growth, view, max(1, room // 2 if found else room))
         leads.append(_growth_lead(growth))
     if found:
-        content += lines.comparison_lines(found, view, max(1, room - len(content.lines)))
+        content += _lines_of_pairs(found, view, max(1, room - len(content.lines)))
         leads.append(claim_sentence(found[0]) if len(found) == 1 else headline(found))
     if not leads:
         return _lead_without_comparison(view), lines.uncompared_lines(view, max(1, room))
     return tuple(span for lead in leads for span in (*_spans(lead), " ")), content
+
+
+def _lines_of_pairs(found: tuple[ComparisonClaim, ...], view: RunView, room: int) -> lines.PageLines:
+    """Return what comparisons say; where none could be made, the rates that each target reaches."""
+    if not any(claim.counted_points for claim in found) and any(map(lines.is_usable, view.analysis.rows)):
+        return lines.uncompared_lines(view, room)
+    return lines.comparison_lines(found, view, room)
 
 
 def _growth_lead(growth: list[Scaling]) -> Text:
@@ -179,7 +186,13 @@ def _lead_without_comparison(view: RunView) -> Text:
         missing = f"{numbers.listing(without_result)} {'has' if len(without_result) == 1 else 'have'} no usable result"
         return f"{missing}, so nothing can be compared. {_reached(view, rows)} {limits}".strip()
     if len(view.targets) > 1:
-        reason = f"{targets} have no operation in common, so they are not compared."
+        work = [{row.operation for row in rows if row.case.target == name} for name in view.targets]
+        if len(set().union(*work)) == sum(map(len, work)):
+            reason = f"{targets} have no operation in common, so they are not compared."
+        else:
+            reason = (
+                f"{targets} are not compared here: `assay compare RUN --by target` does it, as far as it can be done."
+            )
         return f"{reason} {_reached(view, rows)} {limits}".strip()
     return f"{_reached(view, rows)} {limits}".strip()
 

@@ -80,12 +80,43 @@ def _pairs(found: Sequence[ComparisonClaim]) -> Text:
             spans += _headline(target, won, len(mine)) if won else []
         for target in (other, base):
             spans += _partly(target, [claim for claim in mine if claim.leader == target and not claim.winner])
-        spans += _rest(base, other, [claim for claim in mine if not claim.leader])
-    return tuple(spans)
+        spans += _rest(base, other, [claim for claim in mine if claim.counted_points and not claim.leader])
+    return (*spans, *_not_compared([claim for claim in found if not claim.counted_points]))
+
+
+def _not_compared(claims: Sequence[ComparisonClaim]) -> list[Span]:
+    """Return sentences on pairs of targets that cannot be compared: one for all with the same work and reason."""
+    pairs: dict[tuple[str, str], list[ComparisonClaim]] = {}
+    for claim in claims:
+        pairs.setdefault((claim.base, claim.other), []).append(claim)
+    alike: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for pair, mine in pairs.items():
+        why = frequent_reasons([point for claim in mine for point in claim.points])
+        alike.setdefault((numbers.listing([claim.kind for claim in mine]), why), []).append(pair)
+    return [f"{_pairs_named(same)} cannot be compared for {kinds}: {why}. " for (kinds, why), same in alike.items()]
+
+
+def _pairs_named(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return pairs of targets in words: all of them if they are few."""
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    if len(pairs) == 1 or len({frozenset(pair) for pair in pairs}) == len(names) * (len(names) - 1) // 2:
+        return numbers.listing(names)
+    return f"{len(pairs)} pairs of targets, such as {numbers.listing(pairs[0])},"
+
+
+def pairs_cell(claims: Sequence[ComparisonClaim]) -> str:
+    """Return claims on several pairs of targets as one table cell, each reason against a comparison once."""
+    alike: dict[str, list[tuple[str, str]]] = {}
+    for claim in claims:
+        alike.setdefault(claim_cell(claim), []).append((claim.base, claim.other))
+    return "; ".join(
+        f"{f'{same[0][0]} or {same[0][1]}' if len(same) == 1 else _pairs_named(same).rstrip(',')}: {cell}"
+        for cell, same in alike.items()
+    )
 
 
 def _rest(base: str, other: str, claims: Sequence[ComparisonClaim]) -> list[Span]:
-    """Return sentences on kinds of work in which neither target is ahead: split, equal, undecided or not compared."""
+    """Return sentences on kinds of work in which neither target is ahead: split, equal or undecided."""
     contested = [claim for claim in claims if claim.points_won_by(base)]
     split = [claim for claim in contested if len(split_claim(claim)) > 1]
     mixed = [claim.kind for claim in contested if claim not in split]
@@ -95,8 +126,7 @@ def _rest(base: str, other: str, claims: Sequence[ComparisonClaim]) -> list[Span
         for claim in claims
         if claim.counted_points and len(claim.points_with(PointOutcome.EQUAL)) == claim.counted_points
     ]
-    none = [claim.kind for claim in claims if not claim.counted_points]
-    unknown = [claim.kind for claim in claims if claim.kind not in (*where, *equal, *none)]
+    unknown = [claim.kind for claim in claims if claim.kind not in (*where, *equal)]
     spans: list[Span] = [span for same in _alike(split) for span in _depends(same)]
     if mixed:
         spans.append(f"For {numbers.listing(mixed)} {other} is faster in some cases and {base} in others. ")
@@ -105,9 +135,6 @@ def _rest(base: str, other: str, claims: Sequence[ComparisonClaim]) -> list[Span
         spans.append(f"{base} and {other} are equal within {equal_within(points)} for {numbers.listing(equal)}. ")
     if unknown:
         spans.append(_undecided(base, other, [claim for claim in claims if claim.kind in unknown]))
-    if none:
-        why = frequent_reasons([point for claim in claims if claim.kind in none for point in claim.points])
-        spans.append(f"{base} and {other} cannot be compared for {numbers.listing(none)}: {why}. ")
     return spans
 
 
@@ -435,4 +462,4 @@ def frequent_reasons(points: Sequence[PointDecision]) -> str:
     counts = Counter(point.why for point in points if point.why)
     shown = [why if len(counts) == 1 else f"{why} ({count:,})" for why, count in counts.most_common(2)]
     rest = len(counts) - len(shown)
-    return "; ".join([*shown, *([f"{rest:,} other reasons"] if rest > 0 else [])])
+    return "; ".join([*shown, *([numbers.plural(rest, "other reason", "other reasons")] if rest > 0 else [])])

@@ -208,8 +208,24 @@ def test_times_are_read_as_fio_reads_them(text: str, ns: int | None) -> None:
     assert time_of(text) == ns
 
 
+@pytest.mark.parametrize(
+    ("options", "operation", "rate"),
+    [
+        ({"rate_iops": "100"}, "random_write", 400.0),
+        ({"rate_iops": "100,50"}, "random_write", None),
+        ({"rate_iops": "100", "thinktime": "5"}, "random_write", None),
+        ({"rate_iops": "100"}, "random_mix", None),
+    ],
+)
+def test_the_rate_that_a_job_asks_for_is_that_of_all_its_processes(
+    options: dict[str, str], operation: str, rate: float | None
+) -> None:
+    found = parameters_of({"rw": "randwrite", "numjobs": "4", **options}, operation, lanes_are_known=True)
+    assert found.get("rate") == rate
+
+
 def test_what_options_leave_open_is_missing() -> None:
-    options = {"rw": "randwrite", "bsrange": "4k-64k", "size": "50%", "iodepth": "x", "fsync": "32", "rate_iops": "100"}
+    options = {"rw": "randwrite", "bsrange": "4k-64k", "size": "50%", "iodepth": "x", "fsync": "32", "rate": "1m"}
     found = parameters_of(options, "random_write", lanes_are_known=True)
     assert not {"record_size", "file_size", "queue_depth", "sync", "rate"} & set(found)
     assert parameters_of({}, "write", lanes_are_known=True)["sync"] == "none"

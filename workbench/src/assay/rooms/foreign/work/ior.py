@@ -59,7 +59,7 @@ def head_comments(text: str, notes: Notes) -> Iterator[str]:
     yield "  assay run FILE      do it"
     if notes.lines:
         yield ""
-        yield "Where it is not the same:"
+        yield "What differs, and what to know:"
         yield from (f"* {note}" for note in notes.lines)
 
 

@@ -168,8 +168,21 @@ def parameters_of(options: Mapping[str, str], operation: str, lanes_are_known: b
         found["sync"] = _sync(options)
     if "runtime" in options:
         found["runtime"] = time_of(options["runtime"])
+    if lanes_are_known and lanes and "mix" not in operation:
+        found["rate"] = _rate(options, lanes)
     known = {name: value for name, value in found.items() if value is not None or name == "files"}
     return known | {name: unset for name, (words, unset) in _UNSET.items() if not _any(options, words)}
+
+
+def _rate(options: Mapping[str, str], lanes: int) -> float | None:
+    """Return the operations per second that all processes may do; None if `rate_iops` does not say it alone.
+
+    fio limits each process (HOWTO, `rate_iops`: "Cap the bandwidth to this number of IOPS").
+    """
+    if _any(options, tuple(name for name in _RATES if name != "rate_iops")):
+        return None
+    text = options.get("rate_iops", "")
+    return float(int(text) * lanes) if text.isascii() and text.isdigit() and 0 < len(text) < 9 and int(text) else None
 
 
 def _any(options: Mapping[str, str], names: tuple[str, ...]) -> bool:

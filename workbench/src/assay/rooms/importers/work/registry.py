@@ -47,7 +47,8 @@ class UnknownColumnsError(AssayError):
     def __init__(self, file: str, guess: RolesNeeded) -> None:
         name = roles_name(file)
         message = f"{file}: nothing is imported yet: check what its columns are"
-        hint = f"write the guess to {name}, mend it, then: assay import {quote(file)} --roles {quote(name)}"
+        then = f"assay import {quote(file)} --roles {quote(name)}"
+        hint = f"add `--write-roles {quote(name)}`, check that file, then: {then}"
         super().__init__(message, hint)
         self.file, self.roles, self.doubts = file, guess.text, guess.doubts
         self.roles_name = name
@@ -130,10 +131,16 @@ def _of_spreadsheet(path: str, content: bytes, known: ImportedFile, stated: Impo
     """Return the results of a spreadsheet; errors as in `read_outputs`."""
     sheet = read_sheet(path, content, stated.roles.roles.sheet if stated.roles else "")
     try:
-        return _read_by(IMPORTERS[-1], path, sheet.text, known, stated)
+        found = _read_by(IMPORTERS[-1], path, sheet.text, known, stated)
     except UnknownColumnsError as guess:
         guess.name_sheet(sheet.name, sheet.others)
         raise
+    name = f"sheet `{escape_line(sheet.name, 40)}`"
+    forms = [name + one.file.form.removeprefix("CSV") for one in found]
+    return [
+        one.model_copy(update={"file": one.file.model_copy(update={"form": form})})
+        for one, form in zip(found, forms, strict=True)
+    ]
 
 
 def _read_by(importer: Importer, path: str, text: str, known: ImportedFile, stated: ImportOptions) -> list[ToolOutput]:
