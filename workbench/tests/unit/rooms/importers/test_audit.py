@@ -350,3 +350,17 @@ def test_every_rule_has_a_false_case() -> None:
     in_pairs = {"constant-multiple", "began-too-early", "digits-alike"}
     assert {rule.id for rule in RULES if rule.severity != "note"} == {*FALSE, *in_pairs}
     assert len({rule.id for rule in RULES}) == len(RULES)
+
+
+def test_what_fio_does_not_print_is_no_note() -> None:
+    """fio's text has no `direct`: only its JSON shows that it was not set."""
+    found = {}
+    for form in (fio.FORM, "text"):
+        outputs = [
+            output.model_copy(update={"file": output.file.model_copy(update={"form": form})})
+            for output in honest()
+            if output.file.tool == fio.NAME
+        ]
+        rules = {finding.rule for finding in audit(outputs, MachineFacts())}
+        found[form] = "asynchronous-without-direct" in rules
+    assert found == {fio.FORM: True, "text": False}

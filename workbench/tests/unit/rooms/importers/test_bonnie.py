@@ -116,3 +116,14 @@ def test_terminals_and_refusals() -> None:
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_damaged_outputs_are_read_or_refused(path: Path) -> None:
     check_damage(bonnie.read, path)
+
+
+def test_the_command_line_says_the_folder() -> None:
+    """Runs on several disks of one machine are no repeats of each other; the line of 1.03 has no version."""
+    tests = ",".join(["9000,1"] * 6)
+    line = f"ubuntu,8G,{tests},16,{tests}"
+    title = "Version 1.03e       ------Sequential Output------ --Sequential Input- --Random-"
+    text = f"root@u:~# bonnie++ -d /sda1 -f -u u\n{title}\n{line}\nroot@u:~#bonnie++ -f -d /sdb1 -x 2\n{line}\n{line}\n"
+    outputs = bonnie.read(f"{text}$ ls\n$ bonnie++ -f\n{line}\n", FILE)
+    assert [output.results[0].target for output in outputs] == ["/sda1", "/sdb1", "/sdb1", bonnie.NAME]
+    assert [output.file.version for output in outputs] == ["1.03e", "", "", ""]

@@ -50,15 +50,21 @@ def test_what_a_row_says_becomes_parameters() -> None:
     assert found[4].parameters["sync"] == "none" and found[-1].parameters["read_percent"] == 70
     measured = found[0].measured
     assert measured and measured.latency == {"mean": 1_209_120.0} and measured.iops == 6611.4
-    assert found[0].workload == "read (best of 5)" and found[0].target == "D"
+    assert found[0].workload == "read (best of 5)" and found[0].target == "D (931GiB)"
     assert found[1].parameters["record_size"] == 128 * 1024
+
+
+def test_two_disks_of_one_letter_are_two_targets() -> None:
+    text = sample("crystaldiskmark", "3.0.2-disk.txt")
+    other = results(crystaldiskmark.read, text.replace("178.2/180.1 GB", "20.0/931.5 GB"))
+    assert {one.target for one in other} == {"G (931.5 GB)"}
 
 
 def test_old_versions_do_not_print_all() -> None:
     old = results(crystaldiskmark.read, sample("crystaldiskmark", "3.0.2-disk.txt"))
     assert "record_size" not in old[0].parameters and old[0].measured and old[0].measured.iops is None
     assert old[2].parameters["record_size"] == 512 * 1024 and old[6].parameters["queue_depth"] == 32
-    assert old[0].target == "G" and all("cache" not in one.parameters for one in old)
+    assert old[0].target == "G (180.1 GB)" and all("cache" not in one.parameters for one in old)
     newer = results(crystaldiskmark.read, sample("crystaldiskmark", "5.2.0-layout.txt"))
     assert newer[0].parameters["queue_depth"] == 32 and newer[4].parameters["queue_depth"] == 1
     assert newer[0].parameters["cache"] == "direct"

@@ -122,6 +122,15 @@ def test_a_table_alone_needs_the_order() -> None:
     assert all(one.operation for one in results(text) if one.name in ("WRITE", "READ"))
 
 
+def test_tables_of_a_sweep_without_commands_are_no_repeats() -> None:
+    text = re.sub(r"^COMMAND LINE: .*$", "", text_of("3.1-9-tree.txt"), flags=re.M)
+    larger = re.sub(r"(Total MiB +:.* )([0-9]+)$", lambda match: f"{match[1]}{int(match[2]) * 2}", text, flags=re.M)
+    assert larger != text
+    once, same, sweep = results(text), results(text + text), results(text + larger)
+    assert {one.workload for one in once} == {one.workload for one in same}
+    assert len({one.workload for one in sweep if one.name == "WRITE"}) == 2
+
+
 def test_secrets_of_command_lines_are_not_kept() -> None:
     text = text_of("3.1-9-tree.txt").replace('"--lat"', '"--lat" "--s3key" "AKEY" "--s3secret=ASECRET"', 1)
     assert "AKEY" in text

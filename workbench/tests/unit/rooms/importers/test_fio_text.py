@@ -389,3 +389,28 @@ def test_engines_that_move_no_data_are_left_out(engine: str) -> None:
     assert result.measured is None and result.left_out.startswith(f"ioengine={engine}: ") and result.figures
     (read_job,) = read_json(changed_json("3.33-read", "jobs", 0, "job options", to={"ioengine": engine})).results
     assert read_job.left_out == result.left_out and read_job.measured is None
+
+
+def test_numbers_before_2_1_end_with_a_space() -> None:
+    """`num2str` of fio 2.0 has the prefix of thousands as its last character, which is a space below 1000."""
+    text = """w: (g=0): rw=write, bs=512-512/512-512/512-512, ioengine=sync, iodepth=1
+fio-2.0.15
+Starting 1 process
+w: (groupid=0, jobs=1): err= 0: pid=7: Mon Sep  9 11:42:55 2013
+  write: io=512 B, bw=51 B/s, iops=0 , runt= 10002msec
+    clat (usec): min=560 , max=3291 , avg=711.07, stdev=193.33
+     lat (usec): min=561 , max=3291 , avg=711.35, stdev=193.33
+  cpu          : usr=4.80%, sys=0.00%, ctx=106, majf=0, minf=4
+  IO depths    : 1=100.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%
+     submit    : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     complete  : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     issued    : total=r=0/w=1/d=0, short=r=0/w=0/d=0
+
+Run status group 0 (all jobs):
+  WRITE: io=0KB, aggrb=0KB/s, minb=0KB/s, maxb=0KB/s, mint=10002msec, maxt=10002msec
+"""
+    ((result,),) = (output.results for output in fio_text.read(text, FILE))
+    figures = {figure.name: figure.text for figure in result.figures}
+    assert (figures["write.io_bytes"], figures["write.bw"], figures["write.iops"]) == ("512", "51", "0")
+    assert (figures["write.clat.min"], figures["write.clat.max"]) == ("560", "3291")
+    assert result.operation == "write" and measured_of(result).bytes == 512

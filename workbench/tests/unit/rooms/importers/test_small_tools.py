@@ -96,6 +96,18 @@ def test_hdparm_says_what_was_read() -> None:
     assert error.value.line == 2
 
 
+def test_old_hdparm_prints_other_words() -> None:
+    text = """/dev/hdc:
+ Timing buffer-cache reads:   128 MB in  0.56 seconds =228.57 MB/sec
+ Timing buffered disk reads:  64 MB in  4.33 seconds = 14.78 MB/sec
+Hmm.. suspicious results: probably not enough free memory for a proper test.
+"""
+    cached, disk = results(hdparm.read, text)
+    assert (cached.operation, disk.operation, cached.workload) == ("reread", "read", "cached reads")
+    assert [figure.text for figure in cached.figures] == ["128", "0.56", "228.57"]
+    assert "record_size" not in disk.parameters and disk.measured and disk.measured.iops is None
+
+
 @pytest.mark.parametrize("path", paths_of("dbench"), ids=lambda path: path.name)
 def test_every_figure_of_dbench_comes_back(path: Path) -> None:
     text = path.read_text()

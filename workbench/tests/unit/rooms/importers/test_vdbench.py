@@ -15,6 +15,7 @@ from paths import GOLDEN
 
 from assay.model.result.imported import ImportedFile
 from assay.model.study.names import WORK
+from assay.rooms.importers.work.each_once import left_out_twice
 from assay.rooms.importers.work.figure_units import UNITS
 from assay.rooms.importers.work.registry import IMPORTERS
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, OutputError, ToolOutput
@@ -143,6 +144,26 @@ def test_runs_of_one_loop_are_no_repeats_of_each_other() -> None:
     for name in SAMPLES:
         keys = [repr((one.workload, one.operation, one.parameters)) for one in results_of(name) if one.measured]
         assert len(keys) == len(set(keys)), name
+
+
+def test_reports_of_one_folder_count_once() -> None:
+    """Parts, such as the report of an SD, would be repeats of the whole; other files are runs of their own."""
+
+    def named(name: str, place: str) -> ToolOutput:
+        (output,) = reader.read(text_of(name), FILE.model_copy(update={"file": place}), RANDOM)
+        return output
+
+    flat = named("5.04.06-sweep-flatfile.html", "out/flatfile.html")
+    totals, part = (named("5.04.06-sweep-totals.html", f"out/{name}.html") for name in ("totals", "sd1"))
+    elsewhere = [named("5.04.06-sweep-totals.html", place) for place in ("out2/sd1.html", "out/console.txt")]
+    kept = left_out_twice([part, flat, totals, *elsewhere])
+    assert [sum(one.measured is not None for one in output.results) for output in kept] == [
+        0,
+        *(sum(one.measured is not None for one in output.results) for output in (flat,)),
+        0,
+        *(sum(one.measured is not None for one in output.results) for output in elsewhere),
+    ]
+    assert {one.left_out for one in kept[0].results} == {"flatfile.html has all of it"}
 
 
 def test_what_vdbench_does_not_say_is_asked_for_or_missing() -> None:

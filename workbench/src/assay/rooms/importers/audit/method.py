@@ -7,6 +7,7 @@ from assay.model.study.names import WORK
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, time_words
 from assay.rooms.importers.audit.fio_rules import WITHOUT_DATA
+from assay.rooms.importers.work import fio
 
 MIN_SECONDS = 10
 """Shorter than this, a start or a hiccup weighs in the mean."""
@@ -68,10 +69,13 @@ def zeros_written(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleF
 
 
 def asynchronous_without_direct(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
-    """Yield whether there are jobs of fio's libaio with a queue but without direct I/O."""
+    """Yield whether there are jobs of fio's libaio with a queue but without direct I/O.
+
+    Only fio's JSON has all options that were set: its other outputs never say `direct`.
+    """
 
     def applies(item: Item) -> bool:
-        is_direct = item.result.parameters.get("cache") == "direct"
+        is_direct = item.result.parameters.get("cache") == "direct" or item.output.file.form != fio.FORM
         return item.result.options.get("ioengine") == "libaio" and item.parameter("queue_depth") > 1 and not is_direct
 
     yield from _of_all(

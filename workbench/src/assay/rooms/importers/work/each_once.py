@@ -1,15 +1,54 @@
-"""Results that two files of a folder have: IO500's summary, and the output of the tool that it ran for each phase."""
+"""Results that two files of a folder have: of IO500 and what it ran, and the reports of one run of vdbench."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from assay.rooms.importers.work import io500, ior, mdtest
-from assay.rooms.importers.work.results import ToolOutput
+from assay.rooms.importers.work.results import ImportedResult, ToolOutput
+from assay.rooms.importers.work.vdbench import runs as vdbench
 
 _TOOLS = (ior.NAME, mdtest.NAME)
+_VDBENCH = ("flatfile.html", "totals.html", "summary.html")
+"""The reports of vdbench that have all of a run, best first."""
 
 
 def left_out_twice(outputs: Sequence[ToolOutput]) -> list[ToolOutput]:
+    """Return outputs, in which each result of a folder of IO500 or vdbench counts once."""
+    return _vdbench_once(_io500_once(outputs))
+
+
+def _vdbench_once(outputs: Sequence[ToolOutput]) -> list[ToolOutput]:
+    """Return outputs, where the reports of vdbench beside the best one are left out: they are of the same run.
+
+    vdbench empties its folder before a run, and writes to it a report of everything, and one of each SD, WD, host and
+    the like, as NAME.html (Vdb/Report.java). Parts would count as repeats of the whole.
+    """
+    best: dict[Path, tuple[int, str, set[str]]] = {}
+    for output in outputs:
+        path = Path(output.file.file)
+        names = {one.name for one in output.results if one.measured}
+        if output.file.tool == vdbench.NAME and names and path.name in _VDBENCH:
+            one = _VDBENCH.index(path.name), path.name, names
+            best[path.parent] = min(one, best.get(path.parent, one), key=lambda known: known[0])
+    return [_without_parts(output, best) if output.file.tool == vdbench.NAME else output for output in outputs]
+
+
+def _without_parts(output: ToolOutput, best: dict[Path, tuple[int, str, set[str]]]) -> ToolOutput:
+    """Return an output of vdbench without the runs that the best report of its folder has."""
+    path = Path(output.file.file)
+    _, name, runs = best.get(path.parent, (0, path.name, set[str]()))
+    if path.suffix != ".html" or path.name == name:
+        return output
+    results = [_left_out(one, f"{name} has all of it") if one.name in runs else one for one in output.results]
+    return output.model_copy(update={"results": tuple(results)})
+
+
+def _left_out(result: ImportedResult, why: str) -> ImportedResult:
+    changes: dict[str, object] = {"measured": None, "operation": None, "parameters": {}, "left_out": why}
+    return result.model_copy(update=changes)
+
+
+def _io500_once(outputs: Sequence[ToolOutput]) -> list[ToolOutput]:
     """Return outputs, where phases of IO500's summary are left out that have a file with all figures beside it.
 
     IO500 writes what IOR and mdtest print of each phase to `PHASE.txt` in the folder of its summary (io500 src/util.c,
@@ -41,8 +80,6 @@ def _without(
         first = printed.setdefault((path.parent, result.name, result.figures), path.name)
         name = phases.get((path.parent, result.name.lower())) or (first if first != path.name else None)
         if result.measured is not None and name is not None:
-            left_out = f"{name} has it with all its figures"
-            changes: dict[str, object] = {"measured": None, "operation": None, "parameters": {}, "left_out": left_out}
-            result = result.model_copy(update=changes)
+            result = _left_out(result, f"{name} has it with all its figures")
         results.append(result)
     return summary.model_copy(update={"results": tuple(results)})

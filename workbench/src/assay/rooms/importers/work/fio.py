@@ -79,6 +79,8 @@ _SAME_START_SECONDS = 1.0
 """fio prints times in whole seconds, before 3.0 in these only."""
 _COMMANDS = ("exec_prerun", "exec_postrun")
 """Options that hold a command line, which may hold a password."""
+FORM = "JSON"
+"""The one form of fio's outputs that has all options."""
 
 
 def recognise(text: str) -> bool:
@@ -209,7 +211,7 @@ def _output(document: Any, place: _Place, file: ImportedFile, order: Order | Non
     head = {
         "tool": NAME,
         "version": _text(document["fio version"]).removeprefix("fio-"),
-        "form": "JSON",
+        "form": FORM,
         "line": place.line,
         "date": _text(document.get("time")),
         "measured_at": _moment(document),

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
+from assay.model.secret import redact_word
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.disks.printed import amount, lines_of, measurement
 from assay.rooms.importers.work.figure_units import convert
@@ -60,6 +61,8 @@ _FIELDS = {
 _MODERN = re.compile(r"(1\.9[3-9]),([12]\.[0-9]{2}\w{0,3}),.*")
 _OLD = re.compile(r"[^,\s]{1,80},[0-9]{1,9}[kMG]?(?::[0-9]{1,9}k?)?(?:,[0-9.+]*){12},[0-9:/]*(?:,[0-9.+]*){12}")
 _TITLE = re.compile(r"Version +([12]\.[0-9]{2}\w{0,3}) +------Sequential (?:Output|Create)------ .*")
+_COMMAND = re.compile(r"(?:.{0,200}[#$%>] ?)?(?:[^ ]{0,200}/)?bonnie\+\+ +(-.{1,400})")
+_DIRECTORY = re.compile(r"(?:.* )?-d ?([^ ]{1,200})(?: .*)?")
 _COLUMN_HEADS = re.compile(r"(?:Machine|Name:Size|Concurrency).*/sec %CP.*| +files(?::\S+)? +/sec %CP.*")
 _LATENCY_ROW = re.compile(r"Latency ( .*)")
 _TIME = re.compile(r"([0-9]{1,12})(us|ms|s)")
@@ -130,7 +133,26 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     found = list(_lines_of_values(lines)) or list(_tables(lines))
     if not found:
         raise OutputError(1, "no results in this output of bonnie++", HINT)
+    _read_heads(lines, found)
     return [_output(values, file) for values in found]
+
+
+def _read_heads(lines: Sequence[str], found: Sequence[_BonnieValues]) -> None:
+    """Add to runs what stands above them: the folder (`-d`) of the command line, and the version above a line of 1.03.
+
+    One command prints several runs with `-x` only.
+    """
+    start, command = 0, ""
+    for values in found:
+        above = [line.strip() for line in lines[start : values.line]]
+        commands = [match[1] for line in above if (match := _COMMAND.fullmatch(line))]
+        command = commands[-1] if commands else command if re.search(r"(?:^| )-x", command) else ""
+        if match := _DIRECTORY.fullmatch(command):
+            values.fields["directory"] = match[1]
+        titles = [match[1] for line in above if (match := _TITLE.fullmatch(line))]
+        if titles and not values.fields.get("version"):
+            values.fields["version"] = titles[-1]
+        start = values.line
 
 
 def _lines_of_values(lines: Sequence[str]) -> Iterator[_BonnieValues]:
@@ -243,7 +265,7 @@ def _result(name: str, values: _BonnieValues) -> ImportedResult:
     return ImportedResult(
         name=name,
         line=values.line,
-        target=NAME,
+        target=redact_word(escape_line(fields.get("directory", ""), 80)) or NAME,
         workload=_workload(name),
         operation=None if left_out else operation,
         parameters={} if left_out else _parameters(name, operation, fields),

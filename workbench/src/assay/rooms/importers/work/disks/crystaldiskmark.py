@@ -38,6 +38,7 @@ _OLD = re.compile(
 )
 _ROW = re.compile(r"(?:SEQ|RND|Sequential|Random)\b.*(?::|MB/s).*")
 _TEST = re.compile(r"Test ?: ([0-9]{1,7}) ([KMG]i?B)(?: \[(.{1,80})\])? *\(x([0-9]{1,3})\)(?: \[([A-Z]:.{0,60})\])?.*")
+_DRIVE = re.compile(r"([^:]{1,20}):.*/([0-9]{1,7}(?:\.[0-9])? ?[KMGT]i?B)\)?.*")
 _FIELD = re.compile(r"(Profile|Mode|Time|Date|OS|Comment) ?: (.*)")
 _UNITS = {"KB": 2**10, "MB": 2**20, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
@@ -126,12 +127,18 @@ def _output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOutput:
     return ToolOutput(file=file.model_copy(update=known), results=results)
 
 
+def _drive(text: str) -> str:
+    """Return a drive's letter and size, `D (931GiB)`, of `D: 27% (251/931GiB)`: disks that are C: one by one differ."""
+    match = _DRIVE.fullmatch(text)
+    return escape_line(f"{match[1].strip()} ({match[2]})" if match else text.partition(":")[0].strip(), 40)
+
+
 def _read_head(head: _CrystalHead, line: str) -> None:
     if match := _HEAD.fullmatch(line):
         head.version = escape_line(match[1], 40)
     elif match := _TEST.fullmatch(line):
         head.file_size = int(match[1]) * _UNITS.get(match[2], 2**30)
-        head.target = escape_line((match[3] or match[5] or "").partition(":")[0].strip(), 20)
+        head.target = _drive(match[3] or match[5] or "")
         head.best_of = match[4]
         head.options["Test"] = escape_line(line.partition(":")[2].strip(), 120)
     elif match := _FIELD.fullmatch(line):

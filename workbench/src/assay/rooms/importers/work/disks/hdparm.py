@@ -1,6 +1,7 @@
 """hdparm's timings of reads: `-t` from the device, `-T` again and again from the page cache, `--direct` without it.
 
-MB are 2^20 bytes, and every read is of 2 MiB (hdparm.c, TIMING_BUF_MB and TIMING_BUF_BYTES).
+MB are 2^20 bytes, and every read is of 2 MiB (hdparm.c, TIMING_BUF_MB and TIMING_BUF_BYTES). Old versions call cached
+reads buffer-cache reads, and print rates of three digits without a space: `seconds =213.33 MB/sec`.
 """
 
 import re
@@ -22,12 +23,14 @@ from assay.rooms.importers.work.results import (
 NAME = "hdparm"
 HINT = "give the lines as hdparm printed them"
 _TIMING = re.compile(
-    r"Timing (O_DIRECT )?(cached|buffered disk|disk) reads(?: \(offset ([0-9]{1,12}) [GM]B\))?: +"
-    r"([0-9]+) MB in +([0-9]+\.[0-9]+) seconds = +([0-9]+(?:\.[0-9]+)?) ([kM]B)/sec"
+    r"Timing (O_DIRECT )?(cached|buffer-cache|buffered disk|disk) reads(?: \(offset ([0-9]{1,12}) [GM]B\))?: +"
+    r"([0-9]+) MB in +([0-9]+\.[0-9]+) seconds = *([0-9]+(?:\.[0-9]+)?) ([kM]B)/sec"
 )
 _DEVICE = re.compile(r"(/\S{1,200}):")
 _UNITS = {"MB": ("MB (2^20 B)", "MB/s of 2^20"), "kB": ("MB (2^20 B)", "KB/s of 2^10")}
 _RECORD = 2 << 20
+_OLD = "buffer-cache"
+"""What old versions call the reads of `-T`."""
 
 
 def recognise(text: str) -> bool:
@@ -46,12 +49,13 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what hdparm writes.
     """
-    results, device = list[ImportedResult](), ""
-    for number, line in enumerate(lines_of(text), 1):
+    results, device, lines = list[ImportedResult](), "", lines_of(text)
+    is_old = any(_OLD in line for line in lines)
+    for number, line in enumerate(lines, 1):
         if match := _DEVICE.fullmatch(line.strip()):
             device = escape_line(match[1], 80)
         elif match := _TIMING.fullmatch(line.strip()):
-            results.append(_result(match, device, number))
+            results.append(_result(match, device, number, is_old))
         elif line.strip().startswith("Timing ") and " reads" in line:
             raise OutputError(number, f"not a timing of hdparm: {escape_line(line.strip(), 60)}", HINT)
     if not results:
@@ -60,8 +64,10 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     return [ToolOutput(file=file.model_copy(update=known), results=tuple(results))]
 
 
-def _result(match: re.Match[str], device: str, number: int) -> ImportedResult:
-    is_cached, is_direct = match[2] == "cached", bool(match[1])
+def _result(match: re.Match[str], device: str, number: int, is_old: bool) -> ImportedResult:
+    """Return a timing; the size of a read of old versions is not known."""
+    is_cached, is_direct = match[2] in ("cached", _OLD), bool(match[1])
+    record = None if is_old else _RECORD
     size_unit, rate_unit = _UNITS[match[7]]
     figures = (
         Figure("size", amount(match[4], "size", number, HINT), size_unit),
@@ -72,8 +78,8 @@ def _result(match: re.Match[str], device: str, number: int) -> ImportedResult:
     elapsed = exact_time(moved, rate, match[5])
     left_out = "" if moved and elapsed and rate else "nothing was read"
     operation = "reread" if is_cached else "read"
-    parameters: dict[str, AxisValue] = {
-        "record_size": _RECORD,
+    parameters: dict[str, AxisValue | None] = {
+        "record_size": record,
         "queue_depth": 1,
         "lanes": 1,
         "hosts": 1,
@@ -82,7 +88,12 @@ def _result(match: re.Match[str], device: str, number: int) -> ImportedResult:
         **({"cache": "direct"} if is_direct else {}),
     }
     measured = measurement(
-        operation, throughput=rate, iops=rate / _RECORD, ops=moved // _RECORD, moved=moved, elapsed_ns=elapsed
+        operation,
+        throughput=rate,
+        iops=rate / record if record else None,
+        ops=moved // record if record else None,
+        moved=moved,
+        elapsed_ns=elapsed,
     )
     return ImportedResult(
         name=f"{match[1] or ''}{match[2]} reads",
@@ -90,7 +101,7 @@ def _result(match: re.Match[str], device: str, number: int) -> ImportedResult:
         target=device or NAME,
         workload=f"{'cached ' if is_cached else ''}reads" + (f" from {match[3]} GB on" if match[3] else ""),
         operation=None if left_out else operation,
-        parameters={} if left_out else parameters,
+        parameters={} if left_out else {name: value for name, value in parameters.items() if value is not None},
         options={"offset": match[3]} if match[3] else {},
         figures=figures,
         measured=None if left_out else measured,

@@ -8,6 +8,7 @@ from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.elbencho.files import JSON, Rows, csv_rows, is_csv_head, json_rows
 from assay.rooms.importers.work.elbencho.phases import HINT, PhaseOutput, results_of
 from assay.rooms.importers.work.elbencho.text import clean_lines, is_head, tables_of
+from assay.rooms.importers.work.elbencho.totals import named_by_totals
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     ImportedResult,
@@ -48,6 +49,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
         for table in tables_of(text, stated.order):
             known = {"form": "text", "date": table.date, "command": table.command, "line": table.line}
             found.append(_output(table.phases, file, known, table.label))
+        found = named_by_totals(found)
     if not any(output.results for output in found):
         raise OutputError(1, "no results in this output of elbencho", HINT)
     return [output for output in found if output.results]

@@ -1,6 +1,7 @@
-"""The lines that fio prints about a job in its normal output, of fio 2.2 to 3.42.
+"""The lines that fio prints about a job in its normal output, of fio 2.0 to 3.42.
 
 Source of the lines: fio, stat.c, `show_thread_status_normal` and what it calls. Figures are named as in fio's JSON.
+Before 2.1, `num2str` ends numbers without a prefix with a space (lib/num2str.c): `iops=484 , runt= 10002msec`.
 """
 
 import re
@@ -166,8 +167,8 @@ def _rate_line(job: TextJob, match: re.Match[str]) -> None:
     job.begin(match[1])
     iops = amount_of(match["old_iops"] or match["iops"], "1/s", is_fraction_known=known)
     words = (match["old_bw"],) if is_old else (match["bw"], match["bw_alt"])
-    rates = tuple(amount_of(word, "bytes/s", is_old, known) for word in words)
-    io = amount_of(match["old_io"] or match["io"], "bytes", is_old, known)
+    rates = tuple(amount_of(word.replace(" ", ""), "bytes/s", is_old, known) for word in words)
+    io = amount_of((match["old_io"] or match["io"]).replace(" ", ""), "bytes", is_old, known)
     runtime = match["old_runtime"] or match["runtime"]
     job.directions[match[1]] = TextDirection(iops, rates, io, int(runtime))
     job.figures.append(iops.figure(f"{match[1]}.iops"))
@@ -328,11 +329,12 @@ _LINES: tuple[tuple[re.Pattern[str], Callable[[TextJob, re.Match[str]], None]], 
         (
             r"\s+(read|write|trim|mixed) *: (?:IOPS=(?P<iops>\S+), BW=(?P<bw>\S+) \((?P<bw_alt>\S+)\)"
             r"\((?P<io>\S+?)/(?P<runtime>[0-9]{1,15})msec\)(?:; (?P<resets>[0-9]{1,20}) zone resets)?"
-            r"(?:; Cachehit=(?P<hits>[0-9]{1,3}\.[0-9]{2})%)?|io=(?P<old_io>\S+), bw=(?P<old_bw>\S+), "
-            r"iops=(?P<old_iops>\S+), runt= *(?P<old_runtime>[0-9]{1,15})msec)\s*",
+            r"(?:; Cachehit=(?P<hits>[0-9]{1,3}\.[0-9]{2})%)?|io=(?P<old_io>[^\s,]+(?: B)?), "
+            r"bw=(?P<old_bw>[^\s,]+(?: B/s)?), iops=(?P<old_iops>[^\s,]+) ?, "
+            r"runt= *(?P<old_runtime>[0-9]{1,15})msec)\s*",
             _rate_line,
         ),
-        (rf"\s+({_TIME}) \(([num]sec)\) *: min=(\S+), max=(\S+), avg={_F}, stdev={_F}\s*", _latency_line),
+        (rf"\s+({_TIME}) \(([num]sec)\) *: min=([^\s,]+) ?, max=([^\s,]+) ?, avg={_F}, stdev={_F}\s*", _latency_line),
         (rf"\s+({_PERCENTILES_OF}) percentiles \(([num]sec)\) *:\s*", _percentiles_line),
         (rf"\s+\|(?:\s*{_PERCENTILE.pattern},?)*\s*", _percentile_values),
         (r"\s+block lifetime percentiles *:\s*", _lifetime_line),
