@@ -78,8 +78,8 @@ def _result(match: re.Match[str], device: str, number: int, is_old: bool) -> Imp
     elapsed = exact_time(moved, rate, match[5])
     left_out = "" if moved and elapsed and rate else "nothing was read"
     operation = "reread" if is_cached else "read"
-    parameters: dict[str, AxisValue | None] = {
-        "record_size": record,
+    parameters: dict[str, AxisValue] = {
+        **({"record_size": record} if record else {}),
         "queue_depth": 1,
         "lanes": 1,
         "hosts": 1,
@@ -101,7 +101,7 @@ def _result(match: re.Match[str], device: str, number: int, is_old: bool) -> Imp
         target=device or NAME,
         workload=f"{'cached ' if is_cached else ''}reads" + (f" from {match[3]} GB on" if match[3] else ""),
         operation=None if left_out else operation,
-        parameters={} if left_out else {name: value for name, value in parameters.items() if value is not None},
+        parameters={} if left_out else parameters,
         options={"offset": match[3]} if match[3] else {},
         figures=figures,
         measured=None if left_out else measured,
