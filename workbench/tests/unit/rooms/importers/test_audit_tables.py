@@ -78,7 +78,16 @@ MEANS = columns(
 SCALING = columns("hosts: hosts", "mb: {role: throughput, unit: MB/s}", head=("with: {operation: read}",))
 PRICES = columns(ALL_IGNORED, "price per hour: ignored", head=(*FIGURES, "book: aws-eu-west-1-2016"))
 RUNS = figures("name: comment", "run 1: ignored", "run 2: ignored", "run 3: ignored", "best of 5 runs: ignored")
+MONTHS = figures("name: comment", "$/hour: ignored", "$/month: ignored")
+LATENCIES = figures("name: comment", "p90 (ms): ignored", "p99 (ms): ignored", "max (ms): ignored")
+RATES = figures("name: comment", "write MB/s: ignored", "read MB/s: ignored", "creates/s: ignored")
+TOTALS = figures("site: comment", "host: comment", "TB: ignored", "kW: ignored")
 FALSE = {
+    "latencies-in-order": (csv_of("name,p90 (ms),p99 (ms),max (ms)", "a,4.1,9.2,31", "b,5.2,41,11.2"), LATENCIES),
+    "rows-with-figures-of-others": (
+        csv_of("name,write MB/s,read MB/s,creates/s", "a,512.31,812.4,91223", "b,512.31,812.4,91223"),
+        RATES,
+    ),
     "count-of-columns": (csv_of("name,run 1,run 2,run 3,best of 5 runs", "a,1.52,2.51,3.53,3.53"), RUNS),
     "price-of-book": (csv_of("name,price per hour", "d2.xlarge,0.690", "d2.2xlarge,1.47"), PRICES),
     "factor-of-trend": (csv_of("hosts,mb", "1,101.5", "2,190.2", "4,3504.1", "8,610.3", "16,930.9"), SCALING),
@@ -123,6 +132,11 @@ FALSE = {
 }
 """Rule -> a table that is wrong as it says, and its roles."""
 RIGHT = {
+    "latencies-in-order": (csv_of("name,p90 (ms),p99 (ms),max (ms)", "a,4.1,9.2,31", "b,5.2,11.2,11"), LATENCIES),
+    "rows-with-figures-of-others": (
+        csv_of("name,write MB/s,read MB/s,creates/s", "a,512.31,812.4,91223", "b,512.31,812.4,91224"),
+        RATES,
+    ),
     "count-of-columns": (
         csv_of("name,run 1,run 2,run 3,best of 3 runs", "a,1.52,2.51,3.53,3.53"),
         RUNS.replace("of 5", "of 3"),
@@ -172,6 +186,55 @@ def test_what_is_wrong_in_a_table_is_found_by_its_rule_alone(rule: str) -> None:
 def test_what_is_right_in_a_table_is_not_found(rule: str) -> None:
     text, roles = RIGHT[rule]
     assert found(text, roles) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "right", "wrong"),
+    [
+        ("name,$/hour,$/month", ("a,0.192,140.16", "b,0.384,280.32", "c,1.008,735.84"), "d,0.768,552.96"),
+        ("name,MB/s,GB/s", ("a,1180,1.18", "b,2344,2.34", "c,4655,4.66"), "d,9120,8.91"),
+        ("name,Gbit/s,GB/s", ("a,9.41,1.18", "b,18.62,2.33", "c,70.11,8.76"), "d,36.90,3.69"),
+        ("threads,time,speedup", ("1,812.4,1.00", "2,418.0,1.94", "4,221.7,3.66"), "8,120.3,5.76"),
+    ],
+)
+def test_columns_in_another_unit_or_for_another_time_are_recomputed(
+    heading: str, right: tuple[str, ...], wrong: str
+) -> None:
+    first, *others = heading.split(",")
+    roles = figures(f"{first}: comment", *(f"{name}: ignored" for name in others))
+    assert found(csv_of(heading, *right), roles) == []
+    (finding,) = found(csv_of(heading, *right, wrong), roles)
+    assert (finding.rule, finding.line, finding.result) == ("derived-cell", 5, others[-1])
+
+
+def test_totals_of_groups_are_sums_where_the_same_column_has_another_sum() -> None:
+    rows = ("site,host,TB,kW", "W,a,120,34", "W,b,88,27", "W,Total,208,61", "E,c,140,51", "E,d,95,19")
+    assert found(csv_of(*rows, "E,Total,235,70"), TOTALS) == []
+    (finding,) = found(csv_of(*rows, "E,Total,235,51"), TOTALS)
+    assert (finding.rule, finding.line, finding.result) == ("summary-row", 7, "kW")
+    # A total of totals is not that of the rows right above.
+    assert found(csv_of(*rows, "E,Total,235,70", "Total,,443,131"), TOTALS) == []
+    # What is no sum in any row, such as a price of one piece, is not known.
+    assert found(csv_of("site,host,TB,kW", "W,a,120,3.5", "W,b,88,3.4", "W,c,14,3.9", "W,Total,222,1.2"), TOTALS) == []
+
+
+def test_figures_have_no_rows_twice_unless_all_cells_are_the_same() -> None:
+    roles = figures("os: target", "mb: {role: throughput, unit: MB/s}")
+    assert found(csv_of("os,mb", "a,5.1", "a,5.2"), roles) == []
+    assert [each.rule for each in found(csv_of("os,mb", "a,5.1", "a,5.1"), roles)] == ["row-twice"]
+
+
+def test_a_table_without_roles_is_audited_by_its_headings(tmp_path: Path) -> None:
+    path = tmp_path / "costs.csv"
+    path.write_text(
+        csv_of("name,run 1,run 2,run 3,mean", "a,81.2,79.8,94.1,85.0", "b,76.4,77.1,76.0,76.5", "c,5,6,10,7")
+    )
+    assert audit(outputs_of(str(path), tmp_path)[0], MachineFacts()) == []
+    path.write_text(
+        path.read_text().replace("b,76.4,77.1,76.0,76.5", "b,76.4,77.1,76.0,67.5") + "d,33.1,34.2,35.9,34.4\n"
+    )
+    (finding,) = audit(outputs_of(str(path), tmp_path)[0], MachineFacts())
+    assert (finding.rule, finding.line) == ("derived-cell", 3)
 
 
 def test_every_rule_about_tables_has_a_false_case() -> None:

@@ -9,12 +9,16 @@ from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import DEFINITIONS
 from assay.rooms.importers.shown.figures import imported_run
+from assay.rooms.importers.work.guess.audited import audited_roles
+from assay.rooms.importers.work.registry import UnknownColumnsError
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, Measurement, ToolOutput
 from assay.rooms.importers.work.several_files import read_path
-from assay.rooms.importers.work.table_roles import RolesFile
+from assay.rooms.importers.work.table_roles import RolesFile, parse_roles
 from assay.store import RunStore, find_run, list_runs
 
 MAX_NAME = 80
+GUESS = "headings"
+"""Stands for the name of a roles file where there is none."""
 
 
 def outputs_of(ref: str, runs: Path, roles: RolesFile | None = None) -> tuple[list[ToolOutput], list[AssayError]]:
@@ -32,7 +36,7 @@ def outputs_of(ref: str, runs: Path, roles: RolesFile | None = None) -> tuple[li
     if not ref or not _is_short(path):
         raise AssayError(f"`{ref[:MAX_NAME]}` is no name of a file, a folder or a run", "name one")
     if path.exists() and not path.is_dir():
-        return read_path(ref, ImportOptions(roles=roles, is_audit=True)).outputs, []
+        return _of_file(ref, roles), []
     try:
         folder = find_run(ref, runs)
     except AssayError as error:
@@ -40,6 +44,16 @@ def outputs_of(ref: str, runs: Path, roles: RolesFile | None = None) -> tuple[li
             return _of_folder(path, roles)
         raise AssayError(f"{ref}: no such file, and {error.message}", "name a file, a folder or a run") from None
     return outputs_of_run(folder), []
+
+
+def _of_file(path: str, roles: RolesFile | None) -> list[ToolOutput]:
+    """Return the outputs in a file; columns of a table without roles are what their headings say."""
+    try:
+        return read_path(path, ImportOptions(roles=roles, is_audit=True)).outputs
+    except UnknownColumnsError as guess:
+        text = audited_roles(guess.roles)
+        stated = RolesFile(GUESS, parse_roles(text.encode(), GUESS), text)
+        return read_path(path, ImportOptions(roles=stated, is_audit=True)).outputs
 
 
 def _is_short(path: Path) -> bool:

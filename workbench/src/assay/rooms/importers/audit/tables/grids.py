@@ -81,13 +81,17 @@ def missing_cells(table: AuditedTable) -> Iterator[TableFinding]:
 
 
 def rows_twice(table: AuditedTable) -> Iterator[TableFinding]:
-    """Yield rows that have the keys of an earlier one, where nothing tells repeats apart."""
+    """Yield rows that have the keys of an earlier one, where nothing tells repeats apart.
+
+    Of a table of figures it is not known which columns do: all cells of such rows are the same.
+    """
     keys = table.keys
     if not keys or not table.figures or any(column.constants for column in table.roles.columns.values()):
         return
     seen: dict[tuple[str, ...], int] = {}
     for row in _measured_rows(table):
-        first = seen.setdefault(tuple(column.texts[row] for column in keys), row)
+        compared = table.columns.values() if table.roles.rows == "figures" else keys
+        first = seen.setdefault(tuple(column.texts[row] for column in compared), row)
         if first != row:
             text = f"`{table.described(row)}` stands in line {table.lines[first]}, too"
             yield TableFinding(table.lines[row], keys[0].heading, text, {}, (table.lines[first],))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableColumn, TableFinding
 from assay.rooms.importers.audit.tables.intervals import Interval, over_many, rounded
@@ -9,6 +10,8 @@ from assay.rooms.importers.work.table_roles import DERIVED
 
 MIN_ABOVE = 2
 """Fewest rows that a row sums up."""
+MIN_RIGHT, NEAR = 3, 0.2
+"""Fewest rows, and largest distance, of a sum that is mistaken for one."""
 MIN_ALIKE = 3
 """Fewest results with the same figures."""
 MIN_DIGITS = 3
@@ -24,29 +27,68 @@ _OTHERS = {"sum": ("mean", "max"), "mean": ("median", "sum"), "median": ("mean",
 
 def summary_rows(table: AuditedTable) -> Iterator[TableFinding]:
     """Yield cells of rows called total, average and the like that are not what the rows above give."""
+    found = list(_summaries(table))
+    right = {(row, column.heading) for row, above, function in found for column in _summed(table, row, above, function)}
+    for row, above, function in found:
+        for column in table.numeric:
+            if (row, column.heading) in right:
+                continue
+            # The same column elsewhere, or the same row in another column, shows what such a cell is.
+            is_sum = any(heading == column.heading for _, heading in right)
+            is_near = any(at == row for at, _ in right) and _is_near(column, row, above, function)
+            yield from _summary_cell(table, column, row, above, function, is_known=is_sum or is_near)
+
+
+def _summaries(table: AuditedTable) -> Iterator[tuple[int, list[int], str]]:
+    """Yield each row that sums up rows above, those rows, and what it is of them."""
     above: list[int] = []
-    was_summary = False
+    before: str | None = None
     for row in table.rows():
-        function = summary_function(table, row)
+        heading, function = _summary_place(table, row)
         if function is None:
-            above = [row] if was_summary else [*above, row]
-        elif len(above) >= MIN_ABOVE:
-            for column in table.numeric:
-                yield from _summary_cell(table, column, row, above, function)
-        was_summary = function is not None
+            above = [row] if before is not None else [*above, row]
+        elif len(above) >= MIN_ABOVE and before in (None, heading):
+            # A total of totals stands in another column, and its rows are not only those right above.
+            yield row, above, function
+        before = heading if function is not None else None
+
+
+def _summed(table: AuditedTable, row: int, above: list[int], function: str) -> Iterator[TableColumn]:
+    """Yield the columns whose cell in a row is the function of the rows above, and of more than zeros."""
+    for column in table.numeric:
+        values = [rounded(column.digits[each]) for each in above if column.digits[each]]
+        if not column.digits[row] or len(values) < max(MIN_ABOVE, len(above)):
+            continue
+        if any(value.middle for value in values) and rounded(column.digits[row]).overlaps(over_many(function, values)):
+            yield column
+
+
+def _is_near(column: TableColumn, row: int, above: list[int], function: str) -> bool:
+    values = [rounded(column.digits[each]) for each in above if column.digits[each]]
+    if not column.digits[row] or len(values) < max(MIN_RIGHT, len(above)):
+        return False
+    value = over_many(function, values).middle
+    return abs(rounded(column.digits[row]).middle - value) <= NEAR * abs(value)
 
 
 def summary_function(table: AuditedTable, row: int) -> str | None:
     """Return what a row is of those above; None if it is a row of its own."""
-    for column in table.columns.values():
+    return _summary_place(table, row)[1]
+
+
+def _summary_place(table: AuditedTable, row: int) -> tuple[str, str | None]:
+    """Return the column that says what a row is of those above, and what; one of the first two texts may."""
+    texts = (column for column in table.columns.values() if column.texts[row] and not column.digits[row])
+    for column in islice(texts, 2):
         text = column.texts[row].casefold().strip(" :*")
-        if text and not column.digits[row]:
-            return next((name for name, words in _SUMS.items() if re.fullmatch(words, text)), None)
-    return None
+        function = next((name for name, words in _SUMS.items() if re.fullmatch(words, text)), None)
+        if function is not None:
+            return column.heading, function
+    return "", None
 
 
 def _summary_cell(
-    table: AuditedTable, column: TableColumn, row: int, above: list[int], function: str
+    table: AuditedTable, column: TableColumn, row: int, above: list[int], function: str, is_known: bool
 ) -> Iterator[TableFinding]:
     digits = column.digits
     values = [rounded(digits[each]) for each in above if digits[each]]
@@ -58,7 +100,7 @@ def _summary_cell(
         return
     other = next((name for name in _OTHERS[function] if cell.overlaps(over_many(name, values))), "")
     is_figure = column in table.figures or table.role(column.heading) == DERIVED
-    if not other and not is_figure:
+    if not other and not is_figure and not is_known:
         return
     value = over_many(function, values).middle
     text = f"the {function} of the {len(values)} rows above is {value:.10g}, not {digits[row]}"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay.rooms.importers.audit.findings import AuditFinding, Severity
-from assay.rooms.importers.audit.tables import derived, grids, labels, repeated, trends
+from assay.rooms.importers.audit.tables import derived, grids, labels, measured_rows, repeated, trends
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableFinding
 from assay.rooms.importers.work.results import ToolOutput
 
@@ -48,6 +48,20 @@ TABLE_RULES: tuple[TableRule, ...] = (
         "A row called total, average, median, minimum or maximum is not that of the rows above.",
         "arithmetic, within the printed rounding",
         repeated.summary_rows,
+    ),
+    TableRule(
+        "latencies-in-order",
+        "error",
+        "A percentile, or the greatest latency, of a row is below a lower one.",
+        "order statistics, within the printed rounding",
+        measured_rows.latencies_in_order,
+    ),
+    TableRule(
+        "rows-with-figures-of-others",
+        "warning",
+        "All rates of a row are those of a row of something else.",
+        "measurements do not agree in three figures of twelve digits together",
+        measured_rows.rows_alike,
     ),
     TableRule(
         "different-values",

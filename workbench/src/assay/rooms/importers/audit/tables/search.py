@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import permutations
+from itertools import chain, permutations
 from typing import NamedTuple
 
 from assay.rooms.importers.audit.tables.alternatives import CHANCE, chance_of
@@ -10,13 +10,14 @@ from assay.rooms.importers.audit.tables.cells import AuditedTable, TableColumn
 from assay.rooms.importers.audit.tables.formulas import CellPlace, value_of
 from assay.rooms.importers.audit.tables.intervals import rounded
 from assay.rooms.importers.audit.tables.repeated import summary_function
+from assay.rooms.importers.audit.tables.scaled import scaled_columns
 from assay.rooms.importers.work.table_formula import Call, FormulaNumber, Name, Node, Operation, headings_of
 from assay.rooms.importers.work.table_roles import DERIVED
 
 MIN_ROWS = 3
 """Fewest rows of which a formula can be found."""
 MAX_WRONG = 0.2
-"""Largest share of cells that do not follow a formula which the others follow."""
+"""Largest share of cells that do not follow a formula which the others follow; of four cells, one may."""
 MAX_NEAR = 12
 """Most columns of numbers that are tried, the nearest first."""
 MAX_RUN = 12
@@ -89,14 +90,15 @@ def _all(table: AuditedTable) -> Iterator[Found]:
     for column in table.numeric:
         role = table.roles.columns.get(column.heading)
         kinds = kinds_of_heading(column.heading)
-        if role is None or role.formula or not kinds or column.heading in keys:
+        scaled = list(scaled_columns(table, column))
+        if role is None or role.formula or not (kinds or scaled) or column.heading in keys:
             continue
         searched += 1
         if searched > MAX_SEARCHED:
             return
         best: tuple[int, Node] | None = None
         rows = [row for row in table.rows() if column.digits[row] and not summary_function(table, row)][:MAX_CELLS]
-        for attempts, formula in enumerate(_candidates(table, column, kinds), start=1):
+        for attempts, formula in enumerate(chain(scaled, _candidates(table, column, kinds)), start=1):
             wrong = _wrong_cells(table, column, rows, formula, attempts)
             # The greatest of some columns is that of all in most rows: headings or all cells must say which they are.
             if wrong and isinstance(formula, Call) and formula.function in ("min", "max") and not _is_numbered(formula):
@@ -115,7 +117,7 @@ def _wrong_cells(
 ) -> int | None:
     """Return how many cells a formula does not give; None if these are too many, or it may be chance."""
     role = table.roles.columns[column.heading]
-    most = int(len(rows) * MAX_WRONG)
+    most = max(int(len(rows) * MAX_WRONG), 1 if len(rows) > MIN_ROWS else 0)
     wrong, chance, right, missing = 0, float(attempts), 0, 0
     seen: set[tuple[str, float]] = set()
     for row in rows:
@@ -169,6 +171,8 @@ def _ratios(names: Sequence[Name], column: TableColumn) -> Iterator[Node]:
         permutations(names, 2), key=lambda pair: -sum(len(wanted & set(words_of(name.heading))) for name in pair)
     )
     yield from (Operation("/", Name(one.heading), Call("first", (one,))) for one in names)
+    # A speedup of times.
+    yield from (Operation("/", Call("first", (one,)), Name(one.heading)) for one in names)
     for factor in _FACTORS:
         for one, two in pairs:
             ratio = Operation("/", one, two)

@@ -1,0 +1,69 @@
+"""Rules about the figures of rows: latencies in order, and rows with the figures of others."""
+
+import re
+from collections.abc import Iterator
+
+from assay.rooms.importers.audit.tables.cells import AuditedTable, TableColumn, TableFinding
+from assay.rooms.importers.audit.tables.intervals import rounded
+from assay.rooms.importers.audit.tables.repeated import summary_function
+from assay.rooms.importers.work.table_roles import FIGURES
+
+_ORDER = ("min", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max")
+_HEADING = re.compile(
+    r"(?P<name>min|median|p50|p90|p95|p99|p99\.9|p99\.99|max)(?: latency)? ?[(\[]?(?P<unit>ns|us|µs|ms|s)[)\]]?", re.I
+)
+MIN_FIGURES, MIN_DIGITS = 3, 12
+"""Fewest figures of a row, and digits of them together, that another row has by no chance."""
+_RATE = re.compile(r"/ ?s(?:ec)?\b|\b[Ii][Oo][Pp][Ss]\b|\b(?:ops|[kMGT]i?[Bb])ps\b")
+
+
+def latencies_in_order(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield rows whose higher percentile, or greatest latency, is below a lower one."""
+    groups: dict[tuple[object, ...], dict[str, TableColumn]] = {}
+    for heading, column in table.columns.items():
+        role = table.roles.columns.get(heading)
+        found = _HEADING.fullmatch(heading)
+        if role is not None and role.role.startswith("latency_"):
+            key = (role.unit, *sorted((one, str(value)) for one, value in role.constants.items()))
+            groups.setdefault(key, {})[role.role.removeprefix("latency_")] = column
+        elif found is not None:
+            name = found["name"].casefold()
+            groups.setdefault((found["unit"],), {})["p50" if name == "median" else name] = column
+    for columns in groups.values():
+        known = [columns[name] for name in _ORDER if name in columns]
+        for row in table.rows():
+            yield from _out_of_order(table, known, row)
+
+
+def _out_of_order(table: AuditedTable, columns: list[TableColumn], row: int) -> Iterator[TableFinding]:
+    last: TableColumn | None = None
+    for column in columns:
+        if not column.digits[row] or column.texts[row] != column.digits[row]:
+            # Cells may have units of their own.
+            continue
+        if last is not None and rounded(column.digits[row]).high < rounded(last.digits[row]).low:
+            text = f"{column.digits[row]} in `{table.described(row)}` is below `{last.heading}`, {last.digits[row]}"
+            yield TableFinding(table.lines[row], column.heading, text, {"printed": column.digits[row]})
+            return
+        last = column
+
+
+def rows_alike(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield rows of which all rates are those of an earlier row of something else."""
+    measured = [
+        column
+        for column in table.numeric
+        if table.role(column.heading) in FIGURES or (_RATE.search(column.heading) and "$" not in column.heading)
+    ]
+    seen: dict[tuple[str, ...], int] = {}
+    for row in table.rows():
+        key = tuple(column.digits[row] for column in measured)
+        digits = [re.sub(r"\D", "", text).strip("0") for text in key]
+        if summary_function(table, row) or len(set(filter(None, digits))) < MIN_FIGURES:
+            continue
+        first = seen.setdefault(key, row)
+        if first != row and sum(map(len, digits)) >= MIN_DIGITS and table.described(first) != table.described(row):
+            text = f"all {len(key)} figures of `{table.described(row)}` are those of `{table.described(first)}`"
+            yield TableFinding(
+                table.lines[row], measured[0].heading, text, {"figures": len(key)}, (table.lines[first],)
+            )
