@@ -25,7 +25,7 @@ from assay.rooms.importers.audit.rules import RULES, audit
 from assay.rooms.importers.work import fio, ior, iozone
 from assay.rooms.importers.work.databases import pgbench, ycsb
 from assay.rooms.importers.work.disks import dd, diskspd
-from assay.rooms.importers.work.registry import read_outputs
+from assay.rooms.importers.work.registry import IMPORTERS, read_outputs
 from assay.rooms.importers.work.results import ToolOutput
 
 COLUMNS = ("children_kb_s", "min_kb_s", "max_kb_s", "avg_kb_s", "min_xfer_kb")
@@ -106,7 +106,7 @@ def test_rates_of_dd_and_diskspd_that_bytes_and_time_do_not_give_are_found() -> 
     assert rules_of(*dd.read(wrong, named("dd.txt"))) == {"rate-from-bytes"}
     text = (FOLDER.parent / "diskspd" / "2.0.21-mix.txt").read_text()
     two = (FOLDER.parent / "diskspd" / "linux-two.txt").read_text().replace("10660.00", "11660.00")
-    assert rules_of(*diskspd.read(two, named("d.txt"))) == {"rate-from-bytes"}
+    assert rules_of(*diskspd.read(two, named("d.txt"))) == {"rate-from-bytes", "sum-of-threads", "operations-by-size"}
     slow = text.replace(
         "3-nines |      1.608 |      8.378 |      7.432", "3-nines |      1.608 |      8.378 |      2.432"
     )
@@ -174,10 +174,37 @@ def test_transactions_that_wait_for_their_time_are_not_in_flight() -> None:
     assert rules_of(pgbench_with(*late, "15-rate-limit.txt")) == set()
 
 
+def changed(path: str, old: str, new: str) -> set[str]:
+    """Ids of the rules that find a sample with one text changed; the sample as it is has notes at most."""
+    text = (FOLDER.parent / path).read_text()
+    (importer,) = [one for one in IMPORTERS[:-1] if one.recognise(text)]
+    assert old in text
+    assert rules_of(*importer.read(text, named(path))) == set()
+    return rules_of(*importer.read(text.replace(old, new, 1), named(path)))
+
+
+def row_twice() -> set[str]:
+    rows = (FOLDER / "3.508-auto.txt").read_text().splitlines()
+    at = next(line for line, text in enumerate(rows) if text.split()[:2] == ["128", "64"])
+    return changed("iozone/3.508-auto.txt", rows[at + 1][24:], rows[at][24:])
+
+
 FALSE: dict[str, Callable[[], set[str]]] = {
     "transactions-in-flight": lambda: rules_of(pgbench_with("latency average = 10.663", "latency average = 20.663")),
     "operations-of-a-run": lambda: rules_of(ycsb_with("[READ], Operations, 2498425", "[READ], Operations, 1498425")),
     "time-of-transactions": lambda: rules_of(pgbench_with("duration: 4 s", "duration: 9 s")),
+    "named-percentiles": lambda: changed(
+        "sockperf/3.7-ping-pong.txt", "percentile 75.000 =    4.428", "percentile 75.000 =    4.824"
+    ),
+    "operations-by-size": lambda: changed("crystaldiskmark/3.0.2-disk.txt", "0.487 MB/s", "0.847 MB/s"),
+    "sum-of-threads": lambda: changed("diskspd/linux-mix.txt", "|        55337 |", "|        53537 |"),
+    "total-of-operations": lambda: changed("warp/1.6.1-mixed.txt", "0.63 MiB/s, 40.50", "6.30 MiB/s, 40.50"),
+    "mean-within-extremes": lambda: changed("mdtest/1.9.4-files.txt", "2375.803          0", "2735.803          0"),
+    "score-of-phases": lambda: changed("io500/result_summary.txt", "       1.494209", "      14.942090"),
+    "operations-alike": lambda: changed(
+        "hdparm/9.65-both.txt", "462 MB in  3.01 seconds = 153.36", "992 MB in  2.01 seconds = 494.29"
+    ),
+    "rows-alike": row_twice,
     "whole-records": lambda: rules_of(log(min_xfer="83886081.00")),
     "sum-of-processes": lambda: rules_of(log(avg="100001.00")),
     "stop-of-the-fastest": lambda: rules_of(log(min_xfer="73400320.00")),
@@ -344,6 +371,21 @@ def test_rules_that_need_pairs_find_multiples_and_runs_that_overlap() -> None:
     half = {name: f"{float(text) / 2:.2f}" for name, text in GOOD.items()}
     early = log(name="b.txt", began="Wed May 4 16:28:20 2016", **half)
     assert rules_of(log(), early) == {"constant-multiple", "began-too-early", "stop-of-the-fastest"}
+
+
+def test_the_upper_end_of_a_bin_of_elbencho_may_be_above_the_greatest_latency() -> None:
+    path = "elbencho/3.1-9-file.txt"
+    assert changed(path, "max=133ms", "max=132ms") == set()
+    assert changed(path, "max=133ms", "max=113ms") == {"latency-order"}
+
+
+def test_the_rates_of_the_sums_of_iperf3s_json_are_recomputed() -> None:
+    assert changed("iperf3/3.12-parallel.json", "4579443452.16882", "4759443452.16882") == {"rate-of-transfer"}
+
+
+def test_a_part_that_is_not_listed_is_no_contradiction() -> None:
+    paths = [FOLDER.parent / name for name in ("diskspd/2.2.0-write.txt", "warp/made-1.3-mixed.txt")]
+    assert rules_of(*(output for path in paths for output in read_outputs(str(path)))) == set()
 
 
 def test_every_rule_has_a_false_case() -> None:

@@ -34,6 +34,19 @@ def _groups(item: Item) -> dict[str, dict[str, Figure]]:
     return found
 
 
+def _groups_of_json(item: Item) -> dict[str, dict[str, Figure]]:
+    """Return the figures of the sums of iperf3's JSON by what they are of: `sum_sent` -> `bytes` -> the figure.
+
+    Of one stream, and of UDP, iperf3 3.7 prints the sender's time and divides by the receiver's (iperf_api.c).
+    """
+    found: dict[str, dict[str, Figure]] = {}
+    for name, figure in item.figures.items():
+        of, _, last = name.rpartition(".")
+        if of in ("sum_sent", "sum_received") and last in ("bytes", "seconds", "bits_per_second"):
+            found.setdefault(of, {})[last] = figure
+    return found
+
+
 def _error(figure: Figure) -> Decimal:
     """Return by which share a printed number may be off because it is rounded."""
     value = number(figure.text)
@@ -43,8 +56,9 @@ def _error(figure: Figure) -> Decimal:
 def rate_of_transfer(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield rows of iperf whose rate is not their transfer over their time."""
     for item in _of_tools(items, "iperf", "iperf3"):
-        for of, figures in _groups(item).items():
-            moved, rate = figures.get("transfer") or figures.get("bytes"), figures.get("rate")
+        for of, figures in (*_groups(item).items(), *_groups_of_json(item).items()):
+            moved = figures.get("transfer") or figures.get("bytes")
+            rate = figures.get("rate") or figures.get("bits_per_second")
             seconds, rounding = _seconds(of, figures)
             if moved is None or rate is None or seconds < MIN_SECONDS:
                 continue

@@ -10,6 +10,8 @@ from assay.rooms.importers.audit.findings import Item, RuleFinding, by_output, n
 
 BIN_SHARE = 0.02
 """By how much a percentile may be beyond the extremes: fio's bins are up to 1/64 wide (stat.h, FIO_IO_U_PLAT_BITS)."""
+ELBENCHO_SHARE = 2**0.25 - 1
+"""The same for elbencho, which prints the upper end of a bin: four for each power of two (LatencyHistogram.h)."""
 RATE_SHARE = 0.02
 CLOCK_NS = 2_000_000
 """What two roundings to a millisecond change of a time."""
@@ -21,9 +23,10 @@ def latency_order(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleF
     """Yield latencies that are not in order: least, percentiles, greatest; and means outside of them."""
     for item in items:
         latency = item.measured.latency if item.measured else {}
+        share = ELBENCHO_SHARE if item.output.file.tool == "elbencho" else BIN_SHARE
         names = [name for name in ("min", *PERCENTILES, "max") if name in latency]
         for lower, upper in pairwise(names):
-            slack = 1 + BIN_SHARE if "min" in (lower, upper) or "max" in (lower, upper) else 1
+            slack = 1 + share if "min" in (lower, upper) or "max" in (lower, upper) else 1
             if latency[lower] > latency[upper] * slack:
                 yield _latency_finding(item, lower, upper, latency)
                 break

@@ -33,6 +33,9 @@ _RESULT = re.compile(
 )
 _LINE = re.compile(r"\[(RESULT|RESULT-invalid|      )\] .*")
 _SCORE = re.compile(r"\[SCORE(?:-invalid|X| )?\] .*")
+_SCORES = re.compile(
+    r"\[SCORE *\] Bandwidth (\S{1,20}) (GiB/s|GB/s) : IOPS (\S{1,20}) (kIOPS|kiops) : TOTAL (\S{1,20})(?: \[INVALID\])?"
+)
 _AMOUNT = re.compile(r"[0-9]{1,12}\.[0-9]{2,6}")
 _MARK = "marked"
 _HARD_BYTES, _HARD_FILE = 47008, 3901
@@ -100,7 +103,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
 def _output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOutput:
     """Return one summary; `first` is the number of its first line."""
     title = _TITLE.fullmatch(lines[0])
-    results, seen = [], set()
+    results, scores, seen = [], list[ImportedResult](), set()
     for number, line in enumerate(lines, start=first):
         if match := _RESULT.fullmatch(line):
             name = match[2].replace("_", "-")
@@ -108,6 +111,8 @@ def _output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOutput:
                 raise OutputError(number, f"phase {name} is printed twice", HINT)
             seen.add(name)
             results.append(_result(name, match, number))
+        elif (score := _SCORES.fullmatch(line)) and all(_AMOUNT.fullmatch(score[at]) for at in (1, 3, 5)):
+            scores.append(_score(score, number))
         elif _LINE.fullmatch(line):
             raise OutputError(number, f"no result of a phase: {escape_line(line, 80)}", HINT)
     if not results:
@@ -118,7 +123,27 @@ def _output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOutput:
         "form": f"summary, {title[2]}" if title else "summary",
         "line": first,
     }
-    return ToolOutput(file=file.model_copy(update=known), results=tuple(results))
+    return ToolOutput(file=file.model_copy(update=known), results=(*results, *scores))
+
+
+def _score(match: re.Match[str], number: int) -> ImportedResult:
+    """Return the line of the score, which no run has."""
+    units = {"GB/s": "GB/s of 2^30", "kiops": "kIOPS"}
+    return ImportedResult(
+        name="SCORE",
+        line=number,
+        target=NAME,
+        workload="SCORE",
+        operation=None,
+        parameters={},
+        options={},
+        figures=(
+            Figure("bandwidth", match[1], units.get(match[2], match[2])),
+            Figure("iops", match[3], units.get(match[4], match[4])),
+            Figure("total", match[5]),
+        ),
+        left_out="it is the mean of the phases",
+    )
 
 
 def _result(name: str, match: re.Match[str], number: int) -> ImportedResult:
