@@ -65,7 +65,7 @@ def works_without_storage(rows: "Iterable[ResultRow]") -> bool:
 
 
 def mean_time(row: "ResultRow") -> float | None:
-    """Return the median of the mean times of a result's repeats in ns; None where the rate says more."""
+    """Return the median of the mean times of a result's repeats in ns; None where it is not shown."""
     if row.operation.split(" ", 1)[0] not in TIMED:
         return None
     means = [sample.latency["mean"] for sample in row.samples if "mean" in sample.latency]

@@ -25,7 +25,9 @@ from assay.rooms.importers.audit.rules import RULES, audit
 from assay.rooms.importers.work import fio, ior, iozone
 from assay.rooms.importers.work.databases import pgbench, ycsb
 from assay.rooms.importers.work.disks import dd, diskspd
-from assay.rooms.importers.work.registry import IMPORTERS, read_outputs
+from assay.rooms.importers.work.fio_text import importer as fio_text_importer
+from assay.rooms.importers.work.registry import read_outputs
+from assay.rooms.importers.work.tools import IMPORTERS
 from assay.rooms.importers.work.results import ToolOutput
 
 COLUMNS = ("children_kb_s", "min_kb_s", "max_kb_s", "avg_kb_s", "min_xfer_kb")
@@ -187,6 +189,46 @@ def row_twice() -> set[str]:
     rows = (FOLDER / "3.508-auto.txt").read_text().splitlines()
     at = next(line for line, text in enumerate(rows) if text.split()[:2] == ["128", "64"])
     return changed("iozone/3.508-auto.txt", rows[at + 1][24:], rows[at][24:])
+
+
+def test_connecting_is_in_the_rate_that_goes_with_the_mean_of_old_pgbench() -> None:
+    text = """transaction type: <builtin: TPC-B (sort of)>
+scaling factor: 10
+query mode: simple
+number of clients: 10
+number of threads: 1
+duration: 60 s
+number of transactions actually processed: 10942
+latency average = 54.793 ms
+tps = 182.504235 (including connections establishing)
+tps = 198.113048 (excluding connections establishing)
+"""
+    for mean, rules in (("54.793", set()), ("64.793", {"transactions-in-flight"})):
+        assert rules_of(*pgbench.read(text.replace("54.793", mean), named("old.txt"))) == rules
+
+
+FIO_31 = """myjob: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=4
+fio-3.1
+Starting 1 process
+myjob: (groupid=0, jobs=1): err= 0: pid=21461: Fri Oct  6 05:21:27 2017
+  write: IOPS=3068, BW=11.0MiB/s (12.6MB/s)(4096MiB/341704msec)
+     lat (usec): min=371, max=45453, avg=1301.99, stdev=1983.73
+  cpu          : usr=0.74%, sys=2.67%, ctx=1010654, majf=0, minf=12
+  IO depths    : 1=0.1%, 2=0.1%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%
+     submit    : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     complete  : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     issued rwt: total=0,1048576,0, short=0,0,0, dropped=0,0,0
+     latency   : target=0, window=0, percentile=100.00%, depth=4
+
+Run status group 0 (all jobs):
+  WRITE: bw=11.0MiB/s (12.6MB/s), 11.0MiB/s-11.0MiB/s (12.6MB/s-12.6MB/s), io=4096MiB (4295MB), run=341704-341704msec
+"""
+
+
+def test_fio_prints_a_rate_whose_carry_is_lost_and_not_whether_io_is_direct() -> None:
+    assert {one.rule for one in audit(fio_text_importer.read(FIO_31, named("a.txt")), MachineFacts())} == {
+        "few-repeats"
+    }
 
 
 FALSE: dict[str, Callable[[], set[str]]] = {

@@ -34,6 +34,48 @@ Approximate round trip times in milli-seconds:
     Minimum = 0ms, Maximum = 4ms, Average = 2ms
 """
 """In the layout of ping of Windows 10."""
+LANGUAGES = {
+    "fr": (
+        "Envoi d’une requête 'ping' sur b2.example [192.0.2.7] avec 32 octets de données :",
+        "Réponse de 192.0.2.7 : octets=32 temps=4 ms TTL=128",
+        "    Paquets : envoyés = 4, reçus = 3, perdus = 1 (perte 25%),",
+        "    Minimum = 4ms, Maximum = 480ms, Moyenne = 133ms",
+    ),
+    "de": (
+        "Ping wird ausgeführt für b2.example [192.0.2.7] mit 32 Bytes Daten:",
+        "Antwort von 192.0.2.7: Bytes=32 Zeit=4ms TTL=64",
+        "    Pakete: Gesendet = 4, Empfangen = 3, Verloren = 1\n    (25% Verlust),",
+        "    Minimum = 4ms, Maximum = 480ms, Mittelwert = 133ms",
+    ),
+    "es": (
+        "Haciendo ping a b2.example [192.0.2.7] con 32 bytes de datos:",
+        "Respuesta desde 192.0.2.7: bytes=32 tiempo=4ms TTL=115",
+        "    Paquetes: enviados = 4, recibidos = 3, perdidos = 1\n    (25% perdidos),",
+        "    Mínimo = 4ms, Máximo = 480ms, Media = 133ms",
+    ),
+    "pt": (
+        "Disparando b2.example [192.0.2.7] com 32 bytes de dados:",
+        "Resposta de 192.0.2.7: bytes=32 tempo=4ms TTL=116",
+        "    Pacotes: Enviados = 4, Recebidos = 3, Perdidos = 1 (25% de\n             perda),",
+        "    Mínimo = 4ms, Máximo = 480ms, Média = 133ms",
+    ),
+    "ru": (
+        "Обмен пакетами с b2.example [192.0.2.7] с 32 байтами данных:",
+        "Ответ от 192.0.2.7: число байт=32 время=4мс TTL=56",
+        "    Пакетов: отправлено = 4, получено = 3, потеряно = 1\n    (25% потерь)",
+        "    Минимальное = 4мсек, Максимальное = 480 мсек, Среднее = 133 мсек",
+    ),
+}
+"""First line, reply, counts and times of Windows in other languages, as users of it have published them."""
+PING6 = """PING6(128=40+8+80 bytes) 2001:db8::749a --> 2001:db8:600::323
+88 bytes from 2001:db8:600::323, icmp_seq=0 hlim=59 time=26.292 ms
+88 bytes from 2001:db8:600::323, icmp_seq=1 hlim=59 time=64.712 ms
+
+--- example.net ping6 statistics ---
+2 packets transmitted, 2 packets received, 0.0% packet loss
+round-trip min/avg/max/std-dev = 26.292/45.502/64.712/19.210 ms
+"""
+"""In the layout of sbin/ping6/ping6.c of FreeBSD."""
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -59,7 +101,7 @@ def test_the_latency_is_that_of_the_statistics(name: str) -> None:
     assert result.measured.iops == 1e9 / mean and not result.measured.throughput
 
 
-@pytest.mark.parametrize("text", [*(text_of("ping", name) for name in SAMPLES), MACOS, WINDOWS])
+@pytest.mark.parametrize("text", [*(text_of("ping", name) for name in SAMPLES), MACOS, WINDOWS, PING6])
 def test_a_damaged_output_is_read_or_refused(text: str) -> None:
     check_damaged("ping", text, text[:60])
 
@@ -83,6 +125,28 @@ def test_macos_and_windows() -> None:
     below = re.sub(r"time=[0-9]+ms", "time<1ms", WINDOWS).replace("4ms", "0ms").replace("2ms", "0ms")
     (result,) = results_of("ping", below)
     assert "below what this ping can tell" in result.left_out
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("is_other_code_page", [False, True])
+def test_windows_in_other_languages(language: str, is_other_code_page: bool) -> None:
+    text = "\n".join(LANGUAGES[language])
+    if is_other_code_page and language != "ru":
+        # What a console writes is not what it is taken for.
+        text = text.replace("’", "'").encode("cp850").decode("cp1252", "replace")
+    (result,) = results_of("ping", text)
+    assert result.target == "b2.example" and result.options == {"size": "32", "address": "192.0.2.7"}
+    assert result.measured and result.measured.ops == 3
+    assert result.measured.latency == {"min": 4_000_000, "mean": 133_000_000, "max": 480_000_000}
+    printed = ("loss", "25", "%"), ("lost", "1", ""), ("reply 1: time", "4", "ms")
+    assert [(name, *figure(result, name)) for name, _, _ in printed] == list(printed)
+
+
+def test_ping6_of_macos() -> None:
+    (result,) = results_of("ping", PING6)
+    assert result.target == "example.net" and result.options == {"size": "80", "address": "2001:db8:600::323"}
+    assert result.measured and result.measured.latency["mean"] == 45_502_000
+    assert figure(result, "std-dev") == ("19.210", "ms") and figure(result, "reply 1: time") == ("64.712", "ms")
 
 
 def test_several_pings_of_one_file_are_results() -> None:

@@ -45,6 +45,7 @@ def with_roles(path: Path, roles: str) -> list[ToolOutput]:
 def test_the_guess_names_the_sheet_and_reads_it(tmp_path: Path) -> None:
     path = workbook(tmp_path / "a.xlsx", Notes=[["read me"]], Results=results(*RATES), Older=results(5, 6))
     guess = guessed(path)
+    assert "separator" not in guess.roles
     assert 'sheet: "Results"' in guess.roles and "`Older`" in guess.doubts[0]
     assert "write / MB/s" in guess.roles and "date: {role: comment}" in guess.roles
     roles = guess.roles.replace("role: target", "role: target, blank: above")

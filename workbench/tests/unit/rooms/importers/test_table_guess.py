@@ -86,6 +86,11 @@ def test_words_for_operations(text: str, operation: str) -> None:
     assert operation_of(text) == operation
 
 
+def test_words_in_place_of_a_number_do_not_take_the_unit_of_the_heading_away() -> None:
+    rows = "| target | seq write (MiB/s) |\n|---|---|\n| a | 2392 |\n| b | collapsed: see below |\n| c | 1034 |\n"
+    assert "seq write (MiB/s): {role: throughput, unit: MiB/s" in guess_roles(rows).text
+
+
 def test_words_for_sizes() -> None:
     assert [size_of(one) for one in ("4k", "1M", "64 KB", "128KiB", "4 GB", "mb", "x4k9")] == [
         *("4KiB", "1MiB", "64KiB", "128KiB", "4GB"),

@@ -26,9 +26,12 @@ def transactions_in_flight(items: Sequence[Item], _facts: MachineFacts) -> Itera
         if "schedule lag average" in item.figures:
             continue
         clients = lanes * max(1, item.parameter("hosts"))
-        flight = measured.iops * mean / 1e9
+        # Before 14, pgbench's mean has the time of connecting in it, as this rate has (pgbench.c, printResults).
+        connecting = item.figures.get("tps (including connections establishing)")
+        rate = measured.iops if connecting is None else float(number(connecting.text))
+        flight = rate * mean / 1e9
         if flight > clients * FLIGHT_SHARE:
-            text = f"{about_number(measured.iops)}/s of {about_latency(mean)} each are {flight:.1f} at a time"
+            text = f"{about_number(rate)}/s of {about_latency(mean)} each are {flight:.1f} at a time"
             yield RuleFinding(item, f"{text}, and there were {clients} clients", {"in flight": f"{flight:.2f}"})
 
 

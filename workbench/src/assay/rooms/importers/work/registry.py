@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -30,6 +31,7 @@ _BIFF2 = b"\x09\x00\x04\x00"
 """Beginning of what `iozone -b` writes: Excel 2 (libbif.c, do_header)."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 """Beginning of a file that zstd has compressed (RFC 8878, 3.1.1): warp writes its data so."""
+_SEPARATOR = re.compile("\nseparator: .*\n")
 ROLES_ENDING = ".roles.yaml"
 """How the name of a table's roles file ends."""
 
@@ -55,7 +57,8 @@ class UnknownColumnsError(AssayError):
 
     def name_sheet(self, name: str, others: Sequence[str]) -> None:
         """State in the guess which sheet of a spreadsheet it is about; `others` have tables, too."""
-        self.roles = self.roles.replace(
+        # What separates the cells of the sheet's text is not the user's matter.
+        self.roles = _SEPARATOR.sub("\n", self.roles, count=1).replace(
             "\ncolumns:\n", f"\nsheet: {json.dumps(name, ensure_ascii=False)}\ncolumns:\n", 1
         )
         if others:

@@ -78,7 +78,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     source = source_of(table, stated.roles, file.file)
     known = {
         "tool": escape_line(roles.tool, 60) or NAME,
-        "form": f"{table.form}, roles from {escape_line(stated.roles.name)}",
+        "form": f"{file.form or table.form}, roles from {escape_line(stated.roles.name)}",
         "line": table.line,
     }
     results = tuple(_results(table, roles, stated.is_audit))

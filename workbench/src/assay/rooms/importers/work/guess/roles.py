@@ -178,7 +178,7 @@ def _guess_column(found: GuessedRoles, column: GuessedColumn) -> None:
     if column.role in _SIZES:
         _guess_sizes(found, column, bool(sized))
     elif column.role in FIGURES:
-        has_units = any(not is_number(found.numbers.plain(text)) for text in texts if text.lower() not in EMPTY)
+        has_units = any(is_numeric(text) and not is_number(found.numbers.plain(text)) for text in texts)
         column.unit = "" if has_units else column.parts.unit
         named = column.parts if column.unit else next((one for one in units if one.doubt), HeadingParts(""))
         found.doubts += [named.doubt] if named.doubt else []

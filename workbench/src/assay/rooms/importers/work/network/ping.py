@@ -1,7 +1,9 @@
-"""ping's text: iputils on Linux, BusyBox, inetutils, macOS and the BSDs, and Windows in English.
+"""ping's text: iputils on Linux, BusyBox, inetutils, macOS and the BSDs with ping6, and Windows in seven languages.
 
-Sources: ping/ping_common.c of iputils, networking/ping.c of BusyBox, ping/ping.c of inetutils, sbin/ping/ping.c of
-FreeBSD, from which macOS has its own. Windows prints whole milliseconds, and `time<1ms` below one.
+Sources: ping/ping_common.c of iputils, networking/ping.c of BusyBox, ping/ping.c of inetutils, sbin/ping/ping.c and
+sbin/ping6/ping6.c of FreeBSD, from which macOS has its own. Windows prints whole milliseconds, and `time<1ms` below
+one; in other languages the words differ, and the numbers and their order do not. Letters with accents may be any
+character: a console writes them in its own code page.
 
 ping waits between its requests, so that the rate in which it sends them says nothing of the network. The rate of its
 results is 1 / mean time: as many round trips as fit into a second one after the other, as iperf 2 has it in its
@@ -32,16 +34,25 @@ BEGIN = re.compile(
     r"PING (?P<host>\S{1,255}?) ?\((?P<address>[^()\s]{1,255})\)(?:,? from .{1,120}?)?:? "
     r"(?P<size>[0-9]{1,6})(?:\((?P<whole>[0-9]{1,6})\))? (?:data bytes|bytes of data\.)(?:, id 0x[0-9a-f]{1,8}.*)?"
 )
-WINDOWS = re.compile(
-    r"Pinging (?P<host>\S{1,255})(?: \[(?P<address>[^\]\s]{1,80})\])?(?: from \S{1,80})? with (?P<size>[0-9]{1,6}) "
-    r"bytes of data:"
+BEGIN_6 = re.compile(
+    r"PING6?\([0-9]{1,6}=40\+8\+(?P<size>[0-9]{1,6}) bytes\) \S{1,80} --> (?P<host>(?P<address>\S{1,80}))"
 )
+WINDOWS = re.compile(
+    r"(?:Pinging|Envoi d.une requ.te '[Pp]ing'(?: sur)?|Ping wird ausgef.hrt f.r|Haciendo ping a|Disparando(?: contra)?"
+    r"|Esecuzione di Ping|Обмен пакетами с) {1,2}(?P<host>\S{1,255})(?: \[(?P<address>[^\]\s]{1,80})\])?"
+    r"(?: (?:from|de|von|desde|da|от) \S{1,80})? (?:with|avec|mit|con|com|по с|с|по) (?P<size>[0-9]{1,6}) "
+    r"(?:bytes of data|octets de donn.es|Bytes Daten|bytes de datos|bytes de dados|byte di dati|байтами данных|байт) ?:"
+)
+_STARTS = ("PING", "Pinging ", "Ping wird", "Envoi d", "Haciendo ping", "Disparando", "Esecuzione di Ping", "Обмен ")
 _REPLY = re.compile(
     r"(?:\[[0-9.]{1,30}\] )?[0-9]{1,6} bytes from .{1,300}?:? (?:icmp_)?seq=(?P<seq>[0-9]{1,9})(?:,? .*?)?"
     rf"time(?P<sign>[=<])(?P<time>{_NUMBER}) ?ms(?P<more>.*)"
 )
-_WINDOWS_REPLY = re.compile(r"Reply from \S{1,255}: (?:bytes=[0-9]{1,6} )?time(?P<sign>[=<])(?P<time>[0-9]{1,9})ms.*")
-_STATISTICS = re.compile(r"--- (?P<host>\S{1,255}) ping statistics ---")
+_WINDOWS_REPLY = re.compile(
+    r"[^=<:]{4,30}\S{1,255} ?: (?:[^=<:]{1,20}=[0-9]{1,6} )?[^=<: ]{1,20}(?P<sign>[=<])(?P<time>[0-9]{1,9}) ?"
+    r"(?:ms|m|мс|мсек)(?: TTL=.*)?"
+)
+_STATISTICS = re.compile(r"--- (?P<host>\S{1,255}) ping6? statistics ---")
 _COUNTS = re.compile(
     r"(?P<sent>[0-9]{1,12}) packets transmitted, (?P<received>[0-9]{1,12})(?: packets)? received(?P<more>.*)"
 )
@@ -55,11 +66,14 @@ _TIMES = re.compile(
     rf"(?:, pipe (?P<pipe>[0-9]{{1,9}}))?(?:, ipg/ewma (?P<ipg>{_NUMBER})/(?P<ewma>{_NUMBER}) ms)?"
 )
 _WINDOWS_COUNTS = re.compile(
-    r"Packets: Sent = (?P<sent>[0-9]{1,12}), Received = (?P<received>[0-9]{1,12}), Lost = (?P<lost>[0-9]{1,12}) "
-    r"\((?P<loss>[0-9]{1,3})% loss\),?"
+    r"[^=,:]{4,20}: [^=,:]{2,20} = (?P<sent>[0-9]{1,12}), [^=,:]{2,20} = (?P<received>[0-9]{1,12}), "
+    r"[^=,:]{2,20} = (?P<lost>[0-9]{1,12})(?: \([^(),=:]{0,20}?(?P<loss>[0-9]{1,3})% ?[^(),=:]{0,20}\)?)?,?"
 )
+_WINDOWS_LOSS = re.compile(r"\((?P<loss>[0-9]{1,3})% ?[^(),=:]{1,20}\),?")
+_MS = "(?:ms| ?мсек)"
 _WINDOWS_TIMES = re.compile(
-    r"Minimum = (?P<min>[0-9]{1,9})ms, Maximum = (?P<max>[0-9]{1,9})ms, Average = (?P<avg>[0-9]{1,9})ms"
+    rf"[MМ][^=,:]{{2,14}} = (?P<min>[0-9]{{1,9}}){_MS}, [^=,:]{{5,14}} = (?P<max>[0-9]{{1,9}}){_MS}, "
+    rf"[^=,:]{{5,14}} = (?P<avg>[0-9]{{1,9}}){_MS}"
 )
 _LIKE = re.compile(r"(?:rtt|round-trip) min/avg/max|Minimum = |[0-9]+ packets transmitted")
 
@@ -84,11 +98,11 @@ class _Ping:
 
 def recognise(text: str) -> bool:
     """Whether a text has output of ping."""
-    return any(
-        line.lstrip().startswith(("PING ", "Pinging "))
-        and (BEGIN.fullmatch(line.strip()) or WINDOWS.fullmatch(line.strip()))
-        for line in text.split("\n")
-    )
+    return any(_first_line(line.strip()) for line in text.split("\n") if line.lstrip().startswith(_STARTS))
+
+
+def _first_line(line: str) -> re.Match[str] | None:
+    return BEGIN.fullmatch(line) or BEGIN_6.fullmatch(line) or WINDOWS.fullmatch(line)
 
 
 def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
@@ -105,8 +119,8 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     pings: list[_Ping] = []
     for number, raw in enumerate(text.split("\n"), start=1):
         line = raw.strip()
-        if match := BEGIN.fullmatch(line) or WINDOWS.fullmatch(line):
-            pings.append(_begin(match, number, line.startswith("Pinging")))
+        if line.startswith(_STARTS) and (match := _first_line(line)):
+            pings.append(_begin(match, number, match.re is WINDOWS))
         elif pings:
             _read_line(pings[-1], line, number)
     if not pings:
@@ -129,7 +143,7 @@ def _read_line(ping: _Ping, line: str, number: int) -> None:
     Raises:
         OutputError: It begins like a line of the statistics and is none.
     """
-    if match := _REPLY.fullmatch(line) or _WINDOWS_REPLY.fullmatch(line):
+    if match := (_WINDOWS_REPLY if ping.is_windows else _REPLY).fullmatch(line):
         if len(ping.replies) >= MAX_FIGURES:
             raise OutputError(
                 number, f"more than {MAX_FIGURES:,} replies of one ping", "use -q, which prints the sums only"
@@ -138,8 +152,15 @@ def _read_line(ping: _Ping, line: str, number: int) -> None:
         below = ", below" if match["sign"] == "<" else ""
         again = ", again" if "DUP" in (match.groupdict().get("more") or "") else ""
         ping.replies.append(Figure(f"reply {sequence}{again}: time{below}", match["time"], "ms"))
-    elif match := _COUNTS.fullmatch(line) or _WINDOWS_COUNTS.fullmatch(line):
+    elif match := _STATISTICS.fullmatch(line):
+        # ping6 of the BSDs has the name here only.
+        if (host := escape_line(match["host"], 80)) != ping.host:
+            ping.options.setdefault("address", ping.host)
+            ping.host = host
+    elif match := (_WINDOWS_COUNTS if ping.is_windows else _COUNTS).fullmatch(line):
         _take_counts(ping, match)
+    elif ping.is_windows and (match := _WINDOWS_LOSS.fullmatch(line)):
+        ping.counts["loss"] = Figure("loss", match["loss"], "%")
     elif match := _TIMES.fullmatch(line):
         names = (("min", "min"), ("avg", "avg"), ("max", "max"), ("dev", (match["deviation"] or "/")[1:] or "mdev"))
         ping.times |= {
@@ -150,7 +171,7 @@ def _read_line(ping: _Ping, line: str, number: int) -> None:
         for name in ("ipg", "ewma"):
             if match[name]:
                 ping.times[name] = Figure(name, match[name], "ms")
-    elif match := _WINDOWS_TIMES.fullmatch(line):
+    elif ping.is_windows and (match := _WINDOWS_TIMES.fullmatch(line)):
         windows = (("min", "Minimum"), ("max", "Maximum"), ("avg", "Average"))
         ping.times |= {key: Figure(name, match[key], "ms") for key, name in windows}
     elif _LIKE.match(line):
