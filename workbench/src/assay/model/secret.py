@@ -16,6 +16,8 @@ _NAME = re.compile(
 _OF_FILE = re.compile(r"(credentials?|creds?|\w*(file|path))", re.IGNORECASE)
 """Names of options whose value is the path of a file, which is no secret."""
 _QUOTED = re.compile(r"""(?<![^\s,])([^\s,="']+)=("[^"]*"|'[^']*')""", re.ASCII)
+_AFTER_OPTION = re.compile(r"""(?<!\S)(--?([\w.-]{1,80})\s+)(?!-)("[^"]*"|'[^']*'|\S+)""", re.ASCII)
+"""An option and the word behind it, which may be its value."""
 _WORD = re.compile(r"\S+", re.ASCII)
 """As in the kernel, only ASCII blanks end a word."""
 _IN_URL = re.compile(r"://[^/]*@")
@@ -54,6 +56,13 @@ def redact(text: str) -> str:
     """
     text = _QUOTED.sub(lambda found: found[0] if not _is_secret(found[1], found[2]) else f"{found[1]}={REDACTED}", text)
     return _WORD.sub(lambda found: redact_word(found[0]), text.replace(REDACTED, _MARK)).replace(_MARK, REDACTED)
+
+
+def redact_line(text: str) -> str:
+    """Redact a command line: as `redact`, and values behind the names of their options (`--secret-key x`)."""
+    return _AFTER_OPTION.sub(
+        lambda found: f"{found[1]}{REDACTED}" if _is_secret(found[2], found[3]) else found[0], redact(text)
+    )
 
 
 _MARK = "(not\0kept)"

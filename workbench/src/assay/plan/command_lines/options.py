@@ -7,7 +7,10 @@ from typing import NamedTuple
 from assay.model.base import AssayError
 from assay.model.units import choices_hint
 
-_SIZE = re.compile(r"\s*([+-]?\d+)\s*(\S)?.*")
+_SIZE = re.compile(r"\s*([+-]?[0-9]{1,19})(?![0-9])\s*(\S)?.*")
+"""A size; one that fits into the 64 bits of these programs has 19 digits at most."""
+_MAX_DIGITS = 19
+"""Digits of a whole number of 64 bits."""
 _SHIFTS = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 INTERFACE_PREFIX = "--"
 """Prefix of the names of options for one interface (-a) other than POSIX and MPI-IO."""
@@ -73,9 +76,11 @@ def whole_number(text: str, option: str, program: str, least: int = 0) -> int:
         AssayError: The text is not a whole number, or the number is below `least`.
     """
     try:
-        number = int(text)
+        number = int(text[: _MAX_DIGITS + 2])
     except ValueError:
         raise AssayError(f"{program} {option}: {text!r} is not a whole number", "write digits only") from None
+    if len(text) > _MAX_DIGITS + 1:
+        raise AssayError(f"{program} {option}: a number of {len(text):,} characters", "write fewer digits")
     if number < least:
         raise AssayError(f"{program} {option}: {number} is below {least}", f"write {least} or more")
     return number

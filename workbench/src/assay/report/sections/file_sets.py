@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from assay.analyse.usable import usable
+from assay.model.partial import MissingValue
 from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
 from assay.report import numbers
@@ -44,7 +45,11 @@ def _line(view: RunView, row: ResultRow) -> Iterator[tuple[Cell, ...]]:
     parameters, samples = row.case.parameters, usable(row.samples)
     if not parameters.is_on_set or not samples:
         return
-    all_files, size = parameters.all_files, parameters.data_set_bytes
+    try:
+        all_files, size = parameters.all_files, parameters.data_set_bytes
+    except MissingValue:
+        # Another tool's output need not say how many files there were; its own figures are under Imported.
+        return
     yield (
         *leading_cells(view, row),
         Num(numbers.count(all_files), all_files),

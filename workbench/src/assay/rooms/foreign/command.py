@@ -1,5 +1,6 @@
 """`assay study`."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import typer
 
 from assay.model.base import AssayError
+from assay.model.secret import redact
 from assay.model.user_files import read_user_file
 from assay.rooms.foreign.tools import TOOLS, Tool
 from assay.terminal.command_group import Group, group
@@ -15,6 +17,9 @@ from assay.terminal.output_file import FORCE, OutputFile, never_marked, output_o
 
 _MAX_SCRIPT = 1 << 20
 """Bytes of a script at most."""
+_LONG = re.compile(r"(\S{300})\S+")
+_PASSWORD = re.compile(r"[A-Za-z0-9]:/{1,2}[^/\s@]*:[^/\s@]*@")
+"""`http://user:password@`, of which paths keep one slash."""
 
 _OTHER_PROGRAMS = (
     *("cosbench", "hsbench", "ycsb", "sysbench", "smallfile", "filebench"),
@@ -163,7 +168,7 @@ def _text(path: str, what: str, hint: str) -> str:
 
 def _write_study(make: Callable[[], str], output: Path | None, force: bool) -> None:
     file = OutputFile(output or Path("-"), never_marked, force)
-    text = make()
+    text = _without_passwords(make)
     _check(text)
     file.write(text)
     if not file.prints:
@@ -183,3 +188,26 @@ def _check(text: str) -> None:
     faults = expand(loaded.study).faults if loaded.study else loaded.problems
     if faults:
         raise AssayError(f"a study cannot do this work: {faults[0].message}", faults[0].hint)
+
+
+def _without_passwords(make: Callable[[], str]) -> str:
+    """Return a study; neither it nor what is wrong with the command line may repeat a password.
+
+    Raises:
+        AssayError: As `make`, or an address in the study has a password.
+    """
+    try:
+        study = make()
+    except AssayError as error:
+        error.message, error.hint = _shown(error.message), _shown(error.hint)
+        error.others = tuple((_shown(message), _shown(hint)) for message, hint in error.others)
+        raise
+    if any(_PASSWORD.search(line) for line in study.splitlines() if not line.startswith("#")):
+        message = "a password stands in an address, and studies hold none"
+        raise AssayError(message, "leave out `user:password@`; docs/guides/objects.md says where keys are kept")
+    return study
+
+
+def _shown(text: str) -> str:
+    """Return a message without passwords, and without all of a word that fills screens."""
+    return _LONG.sub(r"\1...", redact(text))

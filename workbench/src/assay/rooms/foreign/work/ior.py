@@ -1,8 +1,10 @@
 """Converts a command line of IOR to an equivalent study."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from assay.model.secret import REDACTED
 from assay.plan.command_lines.ior_tests import IorTest, tests_of
 from assay.plan.text import study_text
 from assay.rooms.foreign.work.ior_place import targets_of
@@ -13,6 +15,8 @@ from assay.rooms.foreign.work.notes import Notes
 
 NAMES = ("ior",)
 _HINT = "IOR_HINT__MPI__"
+_SET = re.compile(r"""(?<!\S)(-{1,2}g?env\s+[^\s=]+\s+)("[^"]*"|'[^']*'|\S+)""")
+"""A variable that MPICH's launcher sets: `-genv NAME VALUE`."""
 
 
 def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -> str:
@@ -53,7 +57,8 @@ def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -
 
 def head_comments(text: str, notes: Notes) -> Iterator[str]:
     """Yield the comment lines for the head of a study that was made from a command line."""
-    yield f"From: {' '.join(text.split())}"
+    shown = _SET.sub(rf"\1{REDACTED}", text)
+    yield f"From: {' '.join(shown.split())}"
     yield ""
     yield "  assay plan FILE     what will be done, how long, how many bytes"
     yield "  assay run FILE      do it"

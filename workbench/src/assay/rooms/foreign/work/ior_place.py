@@ -8,7 +8,7 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.plan.command_lines.ior_tests import IorTest
 from assay.rooms.foreign.work.ior_workload import is_axis
-from assay.rooms.foreign.work.line import directory_path
+from assay.rooms.foreign.work.line import directory_path, refuse_password
 from assay.rooms.foreign.work.notes import Notes
 
 _PLACE = "assay-ior"
@@ -48,6 +48,7 @@ def _has_several_directories(test: IorTest) -> bool:
 
 def _target(test: IorTest, folder: str, hints: Mapping[str, str], notes: Notes) -> dict[str, Any]:
     written = test.texts.get("testfile", "")
+    refuse_password(written, "ior -o")
     first, *others = written.split("@")
     prefix, first = _prefix(first, test)
     path, option = _path(first, folder), f"-o {shlex.quote(written)}"

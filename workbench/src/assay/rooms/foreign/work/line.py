@@ -21,6 +21,8 @@ _MAX_BRACED = 4096
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 """A line continuation. Blanks behind the backslash are accepted, since they are a common copying error."""
 
+_WITH_PASSWORD = re.compile(r"://[^/@]*:[^/@]*@")
+
 
 @dataclass
 class Line:
@@ -163,3 +165,15 @@ def directory_path(folder: str, name: str, option: str) -> str:
     if ".." in path.split("/"):
         raise AssayError(f"{option}: {folder!r} is above this directory", "write an absolute path")
     return path
+
+
+def refuse_password(names: str, option: str) -> None:
+    """Refuse an address with a password where IOR and mdtest expect paths.
+
+    Both begin another path at each @, so that the password would be part of the one before.
+
+    Raises:
+        AssayError: There is one.
+    """
+    if _WITH_PASSWORD.search(names):
+        raise AssayError(f"{option}: an address with a password is no path", "write the path alone")

@@ -12,7 +12,7 @@ from assay.plan.command_lines.options import INTERFACE_PREFIX, ParsedOption, bin
 from assay.plan.text import study_text
 from assay.rooms.foreign.work.ior import head_comments, note_variable
 from assay.rooms.foreign.work.launcher import Tasks, lanes_of, tasks_of
-from assay.rooms.foreign.work.line import directory_path, join_lines, read_line
+from assay.rooms.foreign.work.line import directory_path, join_lines, read_line, refuse_password
 from assay.rooms.foreign.work.notes import Notes
 
 NAMES = ("mdtest",)
@@ -121,6 +121,7 @@ def _refuse(options: Mapping[str, ParsedOption]) -> None:
 
 def _path(options: Mapping[str, ParsedOption], notes: Notes) -> str:
     written = options["dir"].value if "dir" in options else ""
+    refuse_password(written, "mdtest -d")
     first, several, _ = written.partition("@")
     path = directory_path(first, _PLACE, "mdtest -d")
     if several:

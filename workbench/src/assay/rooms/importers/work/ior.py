@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
-from assay.model.secret import redact
+from assay.model.secret import redact_line
 from assay.rooms.importers.work.ior_json import CSV, csv_tests, json_tests, without_log
 from assay.rooms.importers.work.ior_results import HINT, Test, results_of
 from assay.rooms.importers.work.ior_setup import command_line
@@ -71,7 +71,7 @@ def _text_output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOu
             command = match[1]
         elif match := _MACHINE.fullmatch(line):
             known["host"] = escape_line(match[1], 80)
-    known["command"] = redact(escape_line(command))
+    known["command"] = redact_line(escape_line(command))
     tests = read_tests(lines, first, _main_version(known["version"]), command_line(command.split()[1:]))
     return _output(tests, file, first, known)
 
@@ -97,7 +97,7 @@ def _json_outputs(text: str, file: ImportedFile) -> list[ToolOutput]:
             "form": "JSON",
             "version": escape_line(words["Version"], 40),
             "date": escape_line(words["Began"], _MAX_DATE),
-            "command": redact(escape_line(words["Command line"])),
+            "command": redact_line(escape_line(words["Command line"])),
             "host": escape_line(words["Machine"].partition(" ")[2].split(" ")[0], 80),
         }
         line = command_line(words["Command line"].split()[1:])

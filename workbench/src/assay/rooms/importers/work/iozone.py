@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
-from assay.model.secret import redact
+from assay.model.secret import redact_line
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import UNITS, convert
@@ -113,7 +113,7 @@ def _output(lines: Sequence[str], start: int, end: int, file: ImportedFile) -> T
         "form": "throughput mode" if head.processes else "table of rates",
         "line": start + 1,
         "date": head.date,
-        "command": redact(escape_line(" ".join(head.arguments))),
+        "command": redact_line(escape_line(" ".join(head.arguments))),
     }
     cells = with_reports(tuple(_table_results(lines, start, end, head)), lines, start, end)
     results = (*cells, *_throughput_results(lines, start, end, head)) or tuple(_of_reports(lines, start, end, head))

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
-from assay.model.secret import redact
+from assay.model.secret import redact_line
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.mdtest_options import Load, Wanted, wanted_by
@@ -122,7 +122,13 @@ def _output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOutput:
     results = [result for table in _tables(lines, first) for result in _results(table, wanted, load)]
     if not results:
         raise OutputError(first, "no summary in this output of mdtest", HINT)
-    known = {**texts, "command": redact(escape_line(texts["command"])), "tool": NAME, "form": "text", "line": first}
+    known = {
+        **texts,
+        "command": redact_line(escape_line(texts["command"])),
+        "tool": NAME,
+        "form": "text",
+        "line": first,
+    }
     return ToolOutput(file=file.model_copy(update=known), results=tuple(results))
 
 

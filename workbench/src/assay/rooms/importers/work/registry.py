@@ -16,11 +16,13 @@ from assay.rooms.importers.work import iozone
 from assay.rooms.importers.work.file_text import decoded, unpacked, without_stamps
 from assay.rooms.importers.work.iozone_excel import text_of_spreadsheet
 from assay.rooms.importers.work.results import (
+    MAX_RESULTS,
     STATED_NOTHING,
     ImportOptions,
     OutputError,
     RolesNeeded,
     ToolOutput,
+    results_left,
 )
 from assay.rooms.importers.work.spreadsheet import is_spreadsheet, read_sheet
 from assay.rooms.importers.work.tools import IMPORTERS, Importer
@@ -133,26 +135,24 @@ def _recognised(text: str, stated: ImportOptions) -> Iterator[tuple[str, Importe
 def _of_spreadsheet(path: str, content: bytes, known: ImportedFile, stated: ImportOptions) -> list[ToolOutput]:
     """Return the results of a spreadsheet; errors as in `read_outputs`."""
     sheet = read_sheet(path, content, stated.roles.roles.sheet if stated.roles else "")
+    named = known.model_copy(update={"form": f"sheet `{escape_line(sheet.name, 40)}`"})
     try:
-        found = _read_by(IMPORTERS[-1], path, sheet.text, known, stated)
+        return _read_by(IMPORTERS[-1], path, sheet.text, named, stated)
     except UnknownColumnsError as guess:
         guess.name_sheet(sheet.name, sheet.others)
         raise
-    name = f"sheet `{escape_line(sheet.name, 40)}`"
-    forms = [name + one.file.form.removeprefix("CSV") for one in found]
-    return [
-        one.model_copy(update={"file": one.file.model_copy(update={"form": form})})
-        for one, form in zip(found, forms, strict=True)
-    ]
 
 
 def _read_by(importer: Importer, path: str, text: str, known: ImportedFile, stated: ImportOptions) -> list[ToolOutput]:
+    counting = results_left.set(MAX_RESULTS)
     try:
         return importer.read(text, known.model_copy(update={"tool": importer.name}), stated)
     except RolesNeeded as guess:
         raise UnknownColumnsError(path, guess) from None
     except OutputError as error:
         raise LineError(path, error.line, error.message, error.hint) from None
+    finally:
+        results_left.reset(counting)
 
 
 def recognised_words(path: str, outputs: list[ToolOutput]) -> str:

@@ -1,12 +1,14 @@
 """What the output of any tool says, before it becomes a run."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from assay.model.frozen import Frozen
 from assay.model.result.imported import ImportedFile
 from assay.model.result.sample import ErrorTally, KindCounts
+from assay.model.secret import redact
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.audit.facts import MachineFacts
 
@@ -16,8 +18,20 @@ if TYPE_CHECKING:
 MAX_BYTES = 256 << 20
 """Largest `imported.json`."""
 
+MAX_RESULTS = 20_000
+"""Most results of one file, and of one run."""
+results_left: ContextVar[int | None] = ContextVar("results_left", default=None)
+"""How many results the file that is read may still have; None while none is read.
+
+Readers collect results in many ways. Counting where a result is made ends them all before memory is full.
+"""
+
 Order = Literal["sequential", "random"]
 """The order of the offsets of reads and writes."""
+
+
+Shown = Annotated[str, AfterValidator(redact)]
+"""A name that is shown everywhere; people write keys and addresses with passwords into them, too."""
 
 
 class ImportOptions(NamedTuple):
@@ -126,10 +140,10 @@ class ImportedResult(Frozen):
         repeat: Number of its repeat; 0 likewise.
     """
 
-    name: str
+    name: Shown
     line: int | None
-    target: str
-    workload: str
+    target: Shown
+    workload: Shown
     operation: str | None
     parameters: dict[str, AxisValue]
     options: dict[str, str]
@@ -139,6 +153,19 @@ class ImportedResult(Frozen):
     left_out: str = ""
     case: str = ""
     repeat: int = 0
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """Count the result towards those of the file that is read.
+
+        Raises:
+            OutputError: The file has more than `MAX_RESULTS`.
+        """
+        left = results_left.get()
+        if left is None:
+            return
+        if left < 1:
+            raise OutputError(self.line or 1, f"more than {MAX_RESULTS:,} results", "give several smaller files")
+        results_left.set(left - 1)
 
 
 class SourceTable(Frozen):

@@ -14,14 +14,12 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.rooms.importers.audit.facts import facts_by_name
-from assay.rooms.importers.work.results import MAX_BYTES, ImportedResult, ImportedRun, ToolOutput
+from assay.rooms.importers.work.results import MAX_BYTES, MAX_RESULTS, ImportedResult, ImportedRun, ToolOutput
 from assay.run.answers import store_conclusions
 from assay.store import RunStore
 from assay.store.records import RunMeta
 from assay.store.run import new_run_id
 
-MAX_RESULTS = 20_000
-"""Most results of one run."""
 STUDY_TEXT = "# Another tool measured this run, so that it has no study: see imported.json.\n"
 _ENVIRONMENT = "imported from"
 """Section of the environment with the programs that measured."""

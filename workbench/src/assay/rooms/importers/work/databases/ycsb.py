@@ -12,7 +12,7 @@ from typing import NamedTuple
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.result.sample import ErrorTally
-from assay.model.secret import redact
+from assay.model.secret import redact_line
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.databases.transactions import MAX_SECONDS, failures, is_amount, transactions
 from assay.rooms.importers.work.databases.ycsb_command import YcsbCommand, command_of
@@ -168,7 +168,7 @@ def _output(entries: Sequence[_Entry], command: YcsbCommand, file: ImportedFile,
     if not time or Decimal(time) > MAX_SECONDS * 1000:
         raise OutputError(line, "RunTime(ms) cannot be the time of a run", HINT)
     run = _Run(metrics, Decimal(time) / 1000, command, line)
-    known = {"tool": NAME, "version": command.version, "form": form, "line": line, "command": redact(command.text)}
+    known = {"tool": NAME, "version": command.version, "form": form, "line": line, "command": redact_line(command.text)}
     return ToolOutput(file=file.model_copy(update=known), results=tuple(run.results()))
 
 

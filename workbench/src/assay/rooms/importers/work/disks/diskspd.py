@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
-from assay.model.secret import redact
+from assay.model.secret import redact_line
 from assay.rooms.importers.work.disks.diskspd_spans import HINT, NAME, result_of
 from assay.rooms.importers.work.disks.diskspd_text import COMMAND, HEAD, RESULTS, TextReader
 from assay.rooms.importers.work.disks.diskspd_xml import BEGIN, root_of, tests_of
@@ -74,7 +74,7 @@ def _text(lines: Sequence[str], first: int, file: ImportedFile, stated: ImportOp
         "line": first,
         "date": escape_line(reader.date, 40),
         "host": escape_line(reader.host, 80),
-        "command": redact(escape_line(reader.command)),
+        "command": redact_line(escape_line(reader.command)),
     }
     results = tuple(result_of(test, stated) for test in reader.tests)
     return ToolOutput(file=file.model_copy(update=known), results=results)

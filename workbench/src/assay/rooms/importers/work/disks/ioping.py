@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
-from assay.model.secret import redact, redact_word
+from assay.model.secret import redact_line, redact_word
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.disks.printed import amount, finer, lines_of, measurement, nanoseconds, per_second
 from assay.rooms.importers.work.figure_units import convert
@@ -246,7 +246,7 @@ def _json_figures(one: Mapping[str, object], line: int) -> dict[str, Figure]:
 
 
 def _output(run: _IopingRun, file: ImportedFile, stated: ImportOptions) -> ToolOutput:
-    command = redact(escape_line(f"ioping {run.command}", 300)) if run.command else ""
+    command = redact_line(escape_line(f"ioping {run.command}", 300)) if run.command else ""
     known = {"tool": NAME, "form": run.form, "line": run.line, "command": command}
     return ToolOutput(file=file.model_copy(update=known), results=(_result(run, stated),))
 
