@@ -101,7 +101,7 @@ def _pairs_named(pairs: Sequence[tuple[str, str]]) -> str:
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     if len(pairs) == 1 or len({frozenset(pair) for pair in pairs}) == len(names) * (len(names) - 1) // 2:
         return numbers.listing(names)
-    return f"{len(pairs)} pairs of targets, such as {numbers.listing(pairs[0])},"
+    return f"{len(pairs)} pairs of targets, such as {numbers.listing(list(pairs[0]))},"
 
 
 def pairs_cell(claims: Sequence[ComparisonClaim]) -> str:

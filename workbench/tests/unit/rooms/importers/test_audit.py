@@ -27,8 +27,8 @@ from assay.rooms.importers.work.databases import pgbench, ycsb
 from assay.rooms.importers.work.disks import dd, diskspd
 from assay.rooms.importers.work.fio_text import importer as fio_text_importer
 from assay.rooms.importers.work.registry import read_outputs
-from assay.rooms.importers.work.tools import IMPORTERS
 from assay.rooms.importers.work.results import ToolOutput
+from assay.rooms.importers.work.tools import IMPORTERS
 
 COLUMNS = ("children_kb_s", "min_kb_s", "max_kb_s", "avg_kb_s", "min_xfer_kb")
 SIZES = (120 << 20, 1 << 10)
