@@ -145,6 +145,7 @@ BOUNDED = {
     "launch/shell.py": "by `collect`",
     "model/user_files.py": "as many bytes as a file may have",
     "store/lock.py": "a word of 64 bytes",
+    "rooms/importers/work/spreadsheet.py": "a program of ours, by the memory that it may take",
     "rooms/testbed/work/up.py": "a line of so many bytes, of a program of ours",
     "wires/remote_command.py": "by `collect`",
 }

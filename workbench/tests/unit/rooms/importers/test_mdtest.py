@@ -145,10 +145,13 @@ def test_every_phase_of_io500_comes_back() -> None:
     text = text_of("io500", SUMMARY)
     results = results_of("io500", SUMMARY)
     lines = [line for line in text.splitlines() if " : time " in line]
-    assert [[one.text for one in result.figures] for result in results] == [
+    *phases, score = results
+    assert [[one.text for one in result.figures] for result in phases] == [
         re.findall(r" ([0-9]+\.[0-9]+) ", line) for line in lines
     ]
-    assert [one.name for one in results if one.left_out] == ["timestamp", "find"]
+    stated = next(line for line in text.splitlines() if line.startswith("[SCORE"))
+    assert [one.text for one in score.figures] == re.findall(r" ([0-9]+\.[0-9]+)", stated)
+    assert [one.name for one in results if one.left_out] == ["timestamp", "find", score.name]
     rates = {one.name: one.measured for one in results if one.measured}
     hard, stat = rates["ior-hard-write"], rates["mdtest-hard-stat"]
     assert hard.throughput == float(convert("0.755503", "GiB/s")) and hard.iops == hard.throughput / 47008
@@ -162,7 +165,8 @@ def test_summaries_of_the_forerunner_of_io500_are_read() -> None:
         "[RESULT] IOPS phase 1         mdtest_easy_write               12.345 kiops : time 301.20 seconds\n"
         "[SCORE] Bandwidth 0.341 GB/s : IOPS 12.345 kiops : TOTAL 2.05\n"
     )
-    easy, create = read("io500", text).results
+    easy, create, score = read("io500", text).results
+    assert [one.text for one in score.figures] == ["0.341", "12.345", "2.05"] and score.left_out
     # It divided IOR's MiB/s by 1024.
     assert easy.measured and easy.measured.throughput == float(convert("0.341", "GiB/s"))
     assert easy.options and create.measured and create.measured.iops == 12345
