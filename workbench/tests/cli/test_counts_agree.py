@@ -43,10 +43,10 @@ def test_counts_agree(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert sum(each.values()) == len(analysis.rows)
     assert Counter(str(row.verdict) for row in analysis.rows) == each
 
-    show(str(folder), "", tmp_path, everything=True, as_json=False)
+    show(str(folder), "", tmp_path, everything=True, tables=False, as_json=False)
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("verdicts"))
     assert counts_in(line.split(";")[0]) == each
-    show(str(folder), "", tmp_path, everything=True, as_json=True)
+    show(str(folder), "", tmp_path, everything=True, tables=False, as_json=True)
     shown = json.loads(capsys.readouterr().out)["results"]
     assert Counter(one["verdict"] for one in shown) == each
 

@@ -27,6 +27,7 @@ from assay.terminal.output_file import NETWORK_MARK
 CSV = "dimension,item,unit,price\ninstance,small,hour,0.10\n"
 GATE = "compare a b --fail-if-slower 50%"
 IMPORT = "prices import table.csv --book o --provider a --region b --date 2026-11-01 --currency CHF --hours 730"
+VDBENCH = "sd=s,lun=/x/f,size=1m\nwd=w,sd=s,xfersize=4k,rdpct=100\nrd=r,wd=w,iorate=max,elapsed=1,interval=1\n"
 IO500 = "[global]\ndatadir = ./data\n[ior-easy]\n[ior-easy-write]\n"
 PAGES = ("report a -o", "compare a b -o", "advise need.yaml -o")
 FORMATS = ("json", "csv", "parquet", "xlsx", "openmetrics", "fio")
@@ -42,6 +43,7 @@ EDITED = (
     "study from warp 'warp get --host=h' -o",
     "study from mdtest 'mdtest -n 10 -d /x' -o",
     "study from io500 config.ini -o",
+    "study from vdbench work.parm -o",
     "study from fio 'fio --name=a --size=1m' -o",
     "study from iozone 'iozone -i 0' -o",
 )
@@ -67,6 +69,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(NEEDS / "book.yaml", folder)
     (folder / "table.csv").write_text(CSV)
     (folder / "config.ini").write_text(IO500)
+    (folder / "work.parm").write_text(VDBENCH)
     return folder
 
 
