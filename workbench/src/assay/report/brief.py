@@ -10,15 +10,21 @@ from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, 
 from assay.report.measure import COUNTED, DATA, Measure
 
 
+WIDEST = 1000
+"""Greatest quotient of the ends of an interval that is shown: two repeats that differ often leave more open."""
+
+
 def rate_cell(per_second: float | None, measure: Measure) -> Num:
     """Return a rate as a cell, without its unit."""
     return Num(measure.number(per_second), per_second)
 
 
 def interval_cell(low: float | None, high: float | None, measure: Measure) -> Num:
-    """Return both ends of an interval as a cell, without the unit."""
+    """Return both ends of an interval as a cell, without the unit; `too wide` if it says nothing of the rate."""
     if low is None or high is None:
         return Num(numbers.NONE, None)
+    if high > WIDEST * low:
+        return Num("too wide", None)
     return Num(f"{measure.number(low)} – {measure.number(high)}", low)
 
 

@@ -56,7 +56,7 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
     meta = RunMeta(
         id=new_run_id(study, now),
         study=study,
-        question=f"{imported_words(files)[0].upper()}{imported_words(files)[1:]}",
+        question="",
         description=f"Measured by other means: {programs(files)}. Assay measured nothing of it.",
         created_at=now,
         seed=0,
