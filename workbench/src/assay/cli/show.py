@@ -183,7 +183,9 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     if info.machine is not None:
         yield "machine", info.machine.text
     for workload, rule, reason, count in store.excluded_counts():
-        yield "left out", f"{count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}"
+        # A table may name no workload.
+        named = f" of {workload}" if workload else ""
+        yield "left out", f"{count} {'case' if count == 1 else 'cases'}{named} ({rule}): {reason}"
 
 
 def _imported_files(info: "RunInfo") -> "Iterator[tuple[str, str]]":

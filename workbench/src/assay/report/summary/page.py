@@ -199,7 +199,7 @@ def _lead_without_comparison(view: RunView) -> Text:
 
 def _at_study_rate(rows: Sequence[ResultRow]) -> str:
     own = all(row.case.parameters.get_value("rate") is not None for row in rows)
-    return " at the rate set in the study" if own else ""
+    return " at the requested rate" if own else ""
 
 
 def _round_trip_sentence(view: RunView, rows: Sequence[ResultRow]) -> str:
