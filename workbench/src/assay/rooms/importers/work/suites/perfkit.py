@@ -173,13 +173,13 @@ def _result(members: _Members, varying: Sequence[str], stated: ImportOptions) ->
     values = {one.metric: (one.value, one.unit) for one in members.samples if is_amount(one.value)}
     found = measured_of(members.group, values, labels, stated.order)
     name = escape_line(f"{first.test}: {members.group.name}" if members.group.name else first.test, 120)
-    told = " ".join(f"{label}={escape_line(labels[label], 40)}" for label in varying)
+    shown = " ".join(f"{label}={escape_line(labels[label], 40)}" for label in varying)
     cloud = " ".join(labels[one] for one in ("cloud", "machine_type") if labels.get(one, "None") != "None")
     return ImportedResult(
         name=name,
         line=first.line,
         target=escape_line(cloud, 80) or NAME,
-        workload=f"{name} {told}".strip(),
+        workload=f"{name} {shown}".strip(),
         operation=found.operation if found.measured else None,
         parameters=found.parameters if found.measured else {},
         options={one: escape_line(labels[one], 80) for one in _SHOWN if labels.get(one, "None") != "None"},
