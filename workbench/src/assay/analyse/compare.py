@@ -44,7 +44,7 @@ from assay.analyse.statistics.significance import cliffs_delta, t_p_value, t_qua
 from assay.analyse.usable import usable
 from assay.model.result.result import ComparedQuantity, Comparison, ResultRow
 from assay.model.result.verdict import OWN_SPEED
-from assay.model.study.names import group_of
+from assay.model.study.names import IMPORTED
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.repeats import MIN_COMPARED
 
@@ -428,7 +428,7 @@ def unknown_parameters(base: ResultRow, other: ResultRow) -> str:
 
     Parameters are those of load on storage: none of them applies to networks and applications.
     """
-    if group_of(base.operation) == "other":
+    if base.operation.split(" ", 1)[0] in IMPORTED:
         return ""
     names = dict.fromkeys((*base.case.parameters.missing_names, *other.case.parameters.missing_names))
     whats = [f"{DEFINITIONS[name].unknown_text} ({name})" for name in names]
