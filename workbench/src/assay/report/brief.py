@@ -9,7 +9,6 @@ from assay.report import numbers
 from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Num, Paragraph, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure
 
-
 WIDEST = 1000
 """Greatest quotient of the ends of an interval that is shown: two repeats that differ often leave more open."""
 

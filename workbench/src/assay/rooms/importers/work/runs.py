@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay import __version__
 from assay.model.base import AssayError
-from assay.model.result.imported import imported_words, programs
+from assay.model.result.imported import programs
 from assay.model.result.sample import Sample
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case, ExcludedPoint
