@@ -22,6 +22,7 @@ from assay.rooms.importers.work.results import (
     Measurement,
     OutputError,
     ToolOutput,
+    rate_alone,
 )
 
 NAME = "IO500"
@@ -176,14 +177,5 @@ def _measurement(rate: str, unit: str, seconds: str, operation: str, parameters:
     record, size = parameters.get("record_size"), parameters.get("file_size")
     each = record if isinstance(record, int) else size if operation == "create" and isinstance(size, int) else 0
     is_bytes = UNITS[unit].quantity == "bytes/s"
-    return Measurement(
-        status="done",
-        has_counts=False,
-        ops=0,
-        bytes=0,
-        read_bytes=0,
-        write_bytes=0,
-        throughput=value if is_bytes else value * each,
-        iops=(value / each if each else None) if is_bytes else value,
-        elapsed_ns=int(convert(seconds, "s")) or None,
-    )
+    iops = (value / each if each else None) if is_bytes else value
+    return rate_alone(value if is_bytes else value * each, iops, elapsed_ns=int(convert(seconds, "s")) or None)

@@ -1,6 +1,8 @@
 """What the output of any tool says, before it becomes a run."""
 
+from collections.abc import Mapping
 from contextvars import ContextVar
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
@@ -119,6 +121,38 @@ class Measurement(Frozen):
     kinds: tuple[KindCounts, ...] = ()
     method: str = ""
     errors: tuple[ErrorTally, ...] = ()
+
+
+def rate_alone(
+    throughput: Decimal | float,
+    iops: Decimal | float | None,
+    *,
+    elapsed_ns: int | None = None,
+    latency: Mapping[str, float] | None = None,
+    errors: tuple[ErrorTally, ...] = (),
+) -> Measurement:
+    """Return the measurement of an output that does not say how many operations and bytes there were.
+
+    Args:
+        throughput: Bytes per second.
+        iops: Operations per second; None if the output does not say.
+        elapsed_ns: How long it took; None likewise.
+        latency: Nanoseconds by name.
+        errors: What failed.
+    """
+    return Measurement(
+        status="failed" if errors else "done",
+        has_counts=False,
+        ops=0,
+        bytes=0,
+        read_bytes=0,
+        write_bytes=0,
+        throughput=float(throughput),
+        iops=None if iops is None else float(iops),
+        elapsed_ns=elapsed_ns,
+        latency=dict(latency or {}),
+        errors=errors,
+    )
 
 
 class ImportedResult(Frozen):

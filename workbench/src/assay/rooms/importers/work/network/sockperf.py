@@ -21,6 +21,7 @@ from assay.rooms.importers.work.results import (
     Measurement,
     OutputError,
     ToolOutput,
+    rate_alone,
 )
 
 NAME = "sockperf"
@@ -258,14 +259,5 @@ def _round_trips(test: _Test) -> Measurement:
 
 def _stream(test: _Test, bandwidth: Figure) -> Measurement:
     seconds = test.number("seconds")
-    return Measurement(
-        status="done",
-        has_counts=False,
-        ops=0,
-        bytes=0,
-        read_bytes=0,
-        write_bytes=0,
-        throughput=float(convert(bandwidth.text, bandwidth.unit)),
-        iops=None,
-        elapsed_ns=int(seconds * 10**9) or None if seconds else None,
-    )
+    elapsed = int(seconds * 10**9) or None if seconds else None
+    return rate_alone(convert(bandwidth.text, bandwidth.unit), None, elapsed_ns=elapsed)

@@ -21,9 +21,9 @@ from assay.rooms.importers.work.results import (
     Figure,
     ImportedResult,
     ImportOptions,
-    Measurement,
     OutputError,
     ToolOutput,
+    rate_alone,
 )
 
 NAME = "DLIO"
@@ -219,21 +219,8 @@ def _result(
         parameters=_parameters(texts) if bytes_s else {},
         options=options,
         figures=tuple(figures),
-        measured=_measurement(bytes_s, Decimal(samples.text) if samples else None) if bytes_s else None,
+        measured=rate_alone(bytes_s, (Decimal(samples.text) or None) if samples else None) if bytes_s else None,
         left_out="" if bytes_s else "no rate in bytes above 0 is printed",
-    )
-
-
-def _measurement(bytes_s: Decimal, samples: Decimal | None) -> Measurement:
-    return Measurement(
-        status="done",
-        has_counts=False,
-        ops=0,
-        bytes=0,
-        read_bytes=0,
-        write_bytes=0,
-        throughput=float(bytes_s),
-        iops=float(samples) if samples else None,
     )
 
 

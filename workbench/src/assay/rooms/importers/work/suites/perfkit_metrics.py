@@ -9,7 +9,7 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import UNITS, convert
 from assay.rooms.importers.work.fio_options import size_of
-from assay.rooms.importers.work.results import Measurement
+from assay.rooms.importers.work.results import Measurement, rate_alone
 
 Kind = Literal["fio", "transfer", "round_trip", "transaction", "put", "get", ""]
 _FIO = re.compile(r"(.{1,80}:(?:read|write|trim)):(bandwidth|iops|latency(?::.{1,20})?)")
@@ -114,20 +114,6 @@ def _latency(values: Mapping[str, tuple[str, str]], before: str) -> dict[str, fl
     return found
 
 
-def _measurement(bytes_s: Decimal, iops: Decimal | None, latency: Mapping[str, float] | None = None) -> Measurement:
-    return Measurement(
-        status="done",
-        has_counts=False,
-        ops=0,
-        bytes=0,
-        read_bytes=0,
-        write_bytes=0,
-        throughput=float(bytes_s),
-        iops=None if iops is None else float(iops),
-        latency=dict(latency or {}),
-    )
-
-
 def _fio(
     group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str], order: str | None
 ) -> MetricMeaning:
@@ -154,7 +140,7 @@ def _fio(
     parameters |= {"lanes": int(lanes)} if lanes.isdecimal() and 0 < len(lanes) < 5 and int(lanes) > 0 else {}
     latency = _latency(values, f"{group.name}:latency:")
     words = "clat" if latency else ""
-    return MetricMeaning("", operation, parameters, _measurement(rate, iops, latency), words)
+    return MetricMeaning("", operation, parameters, rate_alone(rate, iops, latency=latency), words)
 
 
 def _objects(group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: Mapping[str, str]) -> MetricMeaning:
@@ -166,7 +152,7 @@ def _objects(group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: 
     if size.isdecimal() and 0 < len(size) < 15:
         parameters["object_size"] = int(size)
     assert WORK[group.kind].group == "objects"
-    return MetricMeaning("", group.kind, parameters, _measurement(rate, None))
+    return MetricMeaning("", group.kind, parameters, rate_alone(rate, None))
 
 
 def _rates(group: MetricGroup, values: Mapping[str, tuple[str, str]]) -> MetricMeaning:
@@ -174,9 +160,7 @@ def _rates(group: MetricGroup, values: Mapping[str, tuple[str, str]]) -> MetricM
         streams = (group.name, f"{group.name}_Throughput")
         rate = next((found for name in streams if (found := _rate(values, name, "bytes/s"))), None)
         return (
-            MetricMeaning("", "transfer", {}, _measurement(rate, None))
-            if rate
-            else MetricMeaning("no rate is published")
+            MetricMeaning("", "transfer", {}, rate_alone(rate, None)) if rate else MetricMeaning("no rate is published")
         )
     names = ("overall Throughput", "NOPM", "tps", f"{group.name}_Transaction_Rate")
     rate = next((found for name in names if (found := _rate(values, name, "1/s"))), None)
@@ -184,4 +168,4 @@ def _rates(group: MetricGroup, values: Mapping[str, tuple[str, str]]) -> MetricM
         return MetricMeaning("no rate above 0 is published")
     latency = _latency(values, f"{group.name}_Latency_")
     words = f"{group.name}_Latency" if latency else ""
-    return MetricMeaning("", group.kind, {}, _measurement(Decimal(0), rate, latency), words)
+    return MetricMeaning("", group.kind, {}, rate_alone(0, rate, latency=latency), words)

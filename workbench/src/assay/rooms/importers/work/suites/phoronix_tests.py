@@ -13,7 +13,7 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.databases.transactions import transactions
 from assay.rooms.importers.work.fio_options import size_of
-from assay.rooms.importers.work.results import Measurement
+from assay.rooms.importers.work.results import Measurement, rate_alone
 
 UNITS = {
     "IOPS": "1/s", "TPS": "1/s", "Files/s": "1/s", "Seconds": "s", "ms": "ms", "Microseconds": "us", "Percent": "%",
@@ -118,13 +118,4 @@ def measured_of(meaning: TestMeaning, values: Mapping[str, str]) -> Measurement 
         bytes_s = iops * record
     if not bytes_s or WORK[meaning.operation].group != "data":
         return None
-    return Measurement(
-        status="done",
-        has_counts=False,
-        ops=0,
-        bytes=0,
-        read_bytes=0,
-        write_bytes=0,
-        throughput=float(bytes_s),
-        iops=float(iops) if iops else None,
-    )
+    return rate_alone(bytes_s, iops or None)

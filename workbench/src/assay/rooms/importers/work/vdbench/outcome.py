@@ -9,7 +9,7 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.model.units import UnitError, parse_size
 from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, Order, OutputError
+from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, Order, OutputError, rate_alone
 from assay.rooms.importers.work.vdbench.runs import HINT, NAME, VdbenchRun, half_digit
 from assay.rooms.importers.work.vdbench.tables import OPERATIONS
 
@@ -298,18 +298,7 @@ def _measurement(run: VdbenchRun, operation: str, part: str, parameters: dict[st
     if run.errors:
         words = f"vdbench counted {run.errors} errors of data validation or I/O"
         errors = (ErrorTally(kind="fault", name=None, count=run.errors, example=words),)
-    return Measurement(
-        status="failed" if run.errors else "done",
-        has_counts=False,
-        ops=0,
-        bytes=0,
-        read_bytes=0,
-        write_bytes=0,
-        throughput=float(moved),
-        iops=float(rate),
-        latency=latency,
-        errors=errors,
-    )
+    return rate_alone(moved, rate, latency=latency, errors=errors)
 
 
 def _amounts(run: VdbenchRun, part: str) -> tuple[Decimal, Decimal, Decimal]:
