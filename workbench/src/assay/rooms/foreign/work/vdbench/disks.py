@@ -9,21 +9,21 @@ from assay.rooms.foreign.work.notes import Notes
 from assay.rooms.foreign.work.vdbench.fields import (
     Field,
     contents_fields,
+    counted,
     first_of,
     flag_fields,
-    largest_part,
     named,
     number,
     numbers,
     rate_fields,
+    record_size_field,
     share_fields,
-    sizes,
     skew_share,
     time_fields,
     written,
 )
 from assay.rooms.foreign.work.vdbench.places import Places
-from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile, VdbenchParameter
+from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile
 
 _WHOLE_LUN = "10GiB"
 _MAX_DEPTH = 4096
@@ -57,10 +57,10 @@ def disk_workloads(file: ParameterFile, places: Places, notes: Notes) -> dict[st
 def _workloads(
     file: ParameterFile, rd: Definition, wd: Definition, sds: Sequence[Definition], places: Places, notes: Notes
 ) -> list[tuple[str, Field]]:
-    sds = [one for sd in sds for one in _counted(sd)]
+    sds = [one for sd in sds for one in counted(sd, "lun")]
     targets, is_device = places.luns(sds)
     common: Field = {"targets": targets}
-    common |= {"file_size": _size(sds, notes), "record_size": _record_size(rd, wd, notes)}
+    common |= {"file_size": _size(sds, notes), "record_size": record_size_field(rd, wd, "xfersize", notes)}
     common |= {"layout": "shared"} if is_device else {}
     common |= _depth(rd, wd, sds, is_device)
     common |= flag_fields([rd, wd, *sds], notes)
@@ -76,28 +76,6 @@ def _workloads(
     return found
 
 
-def _counted(sd: Definition) -> list[Definition]:
-    """Return the SDs that `count=(start,count)` makes of one: numbers are put behind name and lun."""
-    parameter = sd.parameters.get("count")
-    if parameter is None:
-        return [sd]
-    values = numbers(parameter)
-    if len(values) != 2 or values[1] > 1024:
-        raise AssayError(f"sd={sd.name}: {parameter.text}", "write count=(START,COUNT), with 1024 at most")
-    first = int(values[0])
-    found = []
-    for place in range(first, first + int(values[1])):
-        lun = sd.values("lun")
-        text = (lun[0] if lun else "").replace("*", str(place)) if "*" in "".join(lun) else f"{''.join(lun)}{place}"
-        others = {name: one for name, one in sd.parameters.items() if name != "count"}
-        found.append(
-            Definition(
-                "sd", f"{sd.name}{place}", sd.line, others | {"lun": VdbenchParameter("lun", (text,), f"lun={text}")}
-            )
-        )
-    return found
-
-
 def _size(sds: Sequence[Definition], notes: Notes) -> Any:
     found = [number(parameter.values[0], parameter) for sd in sds if (parameter := sd.parameters.get("size"))
              and parameter.values]  # fmt: skip
@@ -107,14 +85,6 @@ def _size(sds: Sequence[Definition], notes: Notes) -> Any:
     if len(set(found)) > 1:
         notes.add("size", f"luns of different sizes: {format_size(int(min(found)))}, the least, for all")
     return format_size(int(min(found)))
-
-
-def _record_size(rd: Definition, wd: Definition, notes: Notes) -> Any:
-    loop = first_of([rd], "forxfersize", "xfersize")
-    if loop:
-        return sizes(numbers(loop))
-    parameter = wd.parameters.get("xfersize")
-    return format_size(int(largest_part(parameter, notes))) if parameter else "4KiB"
 
 
 def _depth(rd: Definition, wd: Definition, sds: Sequence[Definition], is_device: bool) -> Field:

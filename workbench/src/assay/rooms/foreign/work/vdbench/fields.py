@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)(?:([kmgth%])b?)?", re.I)
 _NAMES = re.compile(r"(.{0,80}?)([0-9]{1,9})-\1([0-9]{1,9})")
 _NUMBERED = re.compile(r"(.{0,80}?)([0-9]{1,9})")
 _FACTORS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "h": 3600}
-_MAX_VALUES = 1000
+_MAX_VALUES, _MAX_COUNT = 1000, 1024
 _MAX_SIZE = 2**60
 FLAGS = {
     "o_direct": ("cache", "direct"),
@@ -243,6 +243,54 @@ def largest_part(parameter: VdbenchParameter, notes: Notes) -> float:
     size = max(parts, key=lambda part: (part[1], part[0]))[0]
     notes.add(parameter.text, f"a mix of sizes has no counterpart: {format_size(int(size))} for all")
     return size
+
+
+def record_size_field(rd: Definition, workload: Definition, name: str, notes: Notes) -> Any:
+    """Return the sizes of records: those of the run's loop, else of the workload's parameter, whose default is 4 KiB.
+
+    Args:
+        rd: The run definition.
+        workload: The workload that it runs.
+        name: The workload's parameter: `xfersize`, or `xfersizes` for files.
+        notes: Where it is noted that one of several sizes was taken.
+
+    Raises:
+        AssayError: A size is none.
+    """
+    if loop := first_of([rd], "forxfersize", "xfersize"):
+        return sizes(numbers(loop))
+    parameter = workload.parameters.get(name)
+    return format_size(int(largest_part(parameter, notes))) if parameter else "4KiB"
+
+
+def counted(definition: Definition, name: str) -> list[Definition]:
+    """Return the definitions that `count=(start,count)` makes of one.
+
+    Numbers are put behind the name and the place; in that of a lun, they replace `*`.
+
+    Args:
+        definition: An SD or FSD.
+        name: The parameter with its place: `lun` or `anchor`.
+
+    Raises:
+        AssayError: There are not two numbers, or too many.
+    """
+    parameter = definition.parameters.get("count")
+    if parameter is None:
+        return [definition]
+    values, kind = numbers(parameter), definition.kind
+    if len(values) != 2 or values[1] > _MAX_COUNT:
+        message = f"{kind}={definition.name}: {parameter.text}"
+        raise AssayError(message, f"write count=(START,COUNT), with {_MAX_COUNT} at most")
+    first = int(values[0])
+    place = "".join(definition.values(name))
+    others = {key: one for key, one in definition.parameters.items() if key != "count"}
+    found = []
+    for at in range(first, first + int(values[1])):
+        text = place.replace("*", str(at)) if name == "lun" and "*" in place else f"{place}{at}"
+        numbered = {name: VdbenchParameter(name, (text,), f"{name}={text}")}
+        found.append(Definition(kind, f"{definition.name}{at}", definition.line, others | numbered))
+    return found
 
 
 def share_fields(shares: Sequence[float], order: str, write: str) -> list[tuple[str, Field]]:

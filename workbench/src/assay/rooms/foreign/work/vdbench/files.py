@@ -10,12 +10,13 @@ from assay.rooms.foreign.work.notes import Notes
 from assay.rooms.foreign.work.vdbench.fields import (
     Field,
     contents_fields,
+    counted,
     first_of,
     flag_fields,
-    largest_part,
     named,
     numbers,
     rate_fields,
+    record_size_field,
     share_fields,
     sizes,
     skew_share,
@@ -23,7 +24,7 @@ from assay.rooms.foreign.work.vdbench.fields import (
     written,
 )
 from assay.rooms.foreign.work.vdbench.places import Places
-from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile, VdbenchParameter
+from assay.rooms.foreign.work.vdbench.scan import Definition, ParameterFile
 
 _METADATA = {
     "mkdir": "mkdir",
@@ -92,12 +93,12 @@ def _workloads(
     places: Places,
     notes: Notes,
 ) -> list[tuple[str, Field]]:
-    fsds = [one for fsd in fsds for one in _counted(fsd)]
+    fsds = [one for fsd in fsds for one in counted(fsd, "anchor")]
     tree = _tree(rd, fsds, notes) | {"layout": "shared", "lanes": _lanes(rd, fwd, count)}
     common: Field = {"targets": places.anchors(fsds)}
     flags = flag_fields([rd, fwd, *fsds], notes)
     contents = _sizes(rd, fsds[0], notes)
-    data = {**common, **tree, **contents, "record_size": _record_size(rd, fwd, notes), **flags}
+    data = {**common, **tree, **contents, "record_size": record_size_field(rd, fwd, "xfersizes", notes), **flags}
     formats = tuple(word.lower() for word in rd.values("format"))
     if any(word in formats for word in _ONLY):
         made = contents_fields(file, rd, None, False) | _format_fields(file)
@@ -185,32 +186,6 @@ def _lanes(rd: Definition, fwd: Definition, count: int) -> Any:
     if max(values) > _MAX_LANES:
         raise AssayError(f"rd={rd.name}: {max(values)} threads, more than {_MAX_LANES} lanes", "write fewer threads")
     return written(values)
-
-
-def _record_size(rd: Definition, fwd: Definition, notes: Notes) -> Any:
-    loop = first_of([rd], "forxfersize", "xfersize")
-    if loop:
-        return sizes(numbers(loop))
-    parameter = fwd.parameters.get("xfersizes")
-    return format_size(int(largest_part(parameter, notes))) if parameter else "4KiB"
-
-
-def _counted(fsd: Definition) -> list[Definition]:
-    """Return the FSDs that `count=(start,count)` makes of one: numbers are put behind name and anchor."""
-    parameter = fsd.parameters.get("count")
-    if parameter is None:
-        return [fsd]
-    values = numbers(parameter)
-    if len(values) != 2 or values[1] > 1024:
-        raise AssayError(f"fsd={fsd.name}: {parameter.text}", "write count=(START,COUNT), with 1024 at most")
-    anchor = "".join(fsd.values("anchor"))
-    others = {name: one for name, one in fsd.parameters.items() if name != "count"}
-    return [
-        Definition(
-            "fsd", f"{fsd.name}{at}", fsd.line, {**others, "anchor": VdbenchParameter("anchor", (f"{anchor}{at}",), "")}
-        )
-        for at in range(int(values[0]), int(values[0] + values[1]))
-    ]
 
 
 def _tree(rd: Definition, fsds: Sequence[Definition], notes: Notes) -> Field:

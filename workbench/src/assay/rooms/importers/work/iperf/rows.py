@@ -5,6 +5,7 @@ Sources: src/Locale.c and src/stdio.c of iperf 2, src/iperf_locale.c and src/uni
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -133,24 +134,24 @@ def read_row(line: str, number: int, alone: str = "") -> IntervalRow | None:
     return row
 
 
+def _next_part(rest: str) -> tuple[re.Match[str], Sequence[tuple[str, str]]] | None:
+    """Return the first of the known parts that a text begins with, and names and units of its numbers."""
+    found = ((pattern.match(rest), names) for pattern, names in _PARTS)
+    return next(((match, names) for match, names in found if match), None)
+
+
 def _more(rest: str, alone: str) -> list[Figure]:
     """Return the numbers behind the rate; those of columns that have no name here are `other 1`, `other 2`."""
     found: list[Figure] = []
     if alone and (match := _ALONE.fullmatch(rest)):
         found = [Figure(alone, match[1])]
         return [*found, Figure("cwnd", match[2], match[3])] if match[2] else found
-    while True:
-        for pattern, names in _PARTS:
-            if match := pattern.match(rest):
-                texts = zip(names, match.groups(), strict=True)
-                known = {figure.name for figure in found}
-                found += [
-                    Figure(name, text, unit) for (name, unit), text in texts if "nan" not in text and name not in known
-                ]
-                rest = rest[match.end() :]
-                break
-        else:
-            break
+    while (part := _next_part(rest)) is not None:
+        match, names = part
+        known = {figure.name for figure in found}
+        texts = zip(names, match.groups(), strict=True)
+        found += [Figure(name, text, unit) for (name, unit), text in texts if "nan" not in text and name not in known]
+        rest = rest[match.end() :]
     if match := _TRIPS.search(rest):
         found.append(Figure("round trips/s", match[1] or match[2], "1/s"))
         rest = rest[: match.start()]
