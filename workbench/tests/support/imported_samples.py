@@ -2,24 +2,35 @@
 
 import random
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+
+from paths import GOLDEN
 
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.figure_units import UNITS
-from assay.rooms.importers.work.results import ImportedResult, ImportOptions, OutputError, ToolOutput
+from assay.rooms.importers.work.results import STATED_NOTHING, ImportedResult, ImportOptions, OutputError, ToolOutput
 from assay.rooms.importers.work.tools import IMPORTERS
 
-FOLDER = Path(__file__).parents[1] / "golden" / "imports"
+FOLDER = GOLDEN / "imports"
 FILE = ImportedFile(tool="", version="", form="", file="x", line=1, sha256="0", size_bytes=1)
 Reader = Callable[[str, ImportedFile, ImportOptions], list[ToolOutput]]
-_PUT = ("", '"', "{", "}", "[", "-", "9" * 30, "null", "1e9", ",", "<", "NaN", "9" * 5000, " : ", "\n", "\u00b5")
+_PUT = ("", '"', "{", "}", "[", "]", "-", "9" * 30, "null", "1e9", "e999", ",", "<", "NaN", "nan", "9" * 5000, " : ",
+        "|", ".", "\n", "\u00b5")  # fmt: skip
 
 
-def sample_names(tool: str) -> list[str]:
-    """Names of all samples of a tool, in its folder."""
-    return sorted(path.name for path in (FOLDER / tool).iterdir() if path.name != "NOTICE")
+@cache
+def sample_paths(tool: str, ending: str = "") -> tuple[Path, ...]:
+    """The samples of a tool, in its folder, whose names end so."""
+    return tuple(sorted(path for path in (FOLDER / tool).glob(f"*{ending}") if path.name != "NOTICE"))
 
 
+def sample_names(tool: str, ending: str = "") -> list[str]:
+    """Names of the samples of a tool."""
+    return [path.name for path in sample_paths(tool, ending)]
+
+
+@cache
 def sample_text(tool: str, name: str) -> str:
     """Text of a sample."""
     return (FOLDER / tool / name).read_bytes().decode("utf-8-sig")
@@ -38,23 +49,24 @@ def check_units(results: list[ImportedResult]) -> None:
 
 
 def damaged(text: str, seed: str, count: int) -> Iterator[str]:
-    """Yield a text with bytes cut off, doubled or changed."""
+    """Yield a text with bytes cut off, doubled or changed, and with its lines in other orders."""
     choice = random.Random(seed)
     for _ in range(count):
         at = choice.randrange(len(text))
         length = choice.choice((1, 1, 2, 40, len(text)))
         yield text[:at] + choice.choice((*_PUT, text[at : at + 30])) + text[at + length :]
     lines = text.split("\n")
+    yield "\n".join(reversed(lines))
     for _ in range(count // 4):
         choice.shuffle(lines)
         yield "\n".join(lines)
 
 
-def check_damage(read: Reader, text: str, seed: str, count: int = 25) -> None:
+def check_damage(read: Reader, text: str, seed: str, count: int = 25, stated: ImportOptions = STATED_NOTHING) -> None:
     """Check that damaged output is read or refused with its line, and raises nothing else."""
     for one in damaged(text, seed, count):
         try:
-            outputs = read(one, FILE, ImportOptions())
+            outputs = read(one, FILE, stated)
         except OutputError as error:
             assert 1 <= error.line <= one.count("\n") + 1 and error.message and error.hint
         else:

@@ -3,34 +3,21 @@
 Those of others are named in NOTICE files beside them.
 """
 
-import random
 import re
-from functools import cache
 
-from paths import GOLDEN
+from imported_samples import FILE, FOLDER, check_damage
+from imported_samples import sample_names as names
+from imported_samples import sample_text as text_of
 
-from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.iperf import importer as iperf
 from assay.rooms.importers.work.iperf import importer3 as iperf3
 from assay.rooms.importers.work.network import ping, sockperf
-from assay.rooms.importers.work.results import ImportedResult, OutputError, ToolOutput
+from assay.rooms.importers.work.results import ImportedResult, ToolOutput
 
-FOLDER = GOLDEN / "imports"
-FILE = ImportedFile(tool="", version="", form="", file="x.txt", line=1, sha256="0" * 64, size_bytes=1)
+__all__ = ["FOLDER", "NUMBER", "READERS", "check_damaged", "figure", "names", "numbers", "read", "results_of", "sample",
+           "text_of"]  # fmt: skip
 READERS = {"iperf": iperf, "iperf3": iperf3, "ping": ping, "sockperf": sockperf}
 NUMBER = r"[0-9]+(?:\.[0-9]+)?"
-
-
-def names(tool: str, ending: str = "") -> list[str]:
-    """The samples of a tool."""
-    found = (path.name for path in (FOLDER / tool).glob(f"*{ending}"))
-    return sorted(name for name in found if name != "NOTICE")
-
-
-@cache
-def text_of(tool: str, name: str) -> str:
-    """The text of a sample."""
-    return (FOLDER / tool / name).read_text("utf-8-sig")
 
 
 def read(tool: str, text: str) -> list[ToolOutput]:
@@ -60,14 +47,4 @@ def numbers(text: str) -> list[str]:
 
 def check_damaged(tool: str, text: str, seed: str, times: int = 10) -> None:
     """Damage a text: it is read or refused with a line and a hint, and nothing else happens."""
-    choice = random.Random(seed)
-    for _ in range(times):
-        at = choice.randrange(len(text))
-        length = choice.choice((1, 1, 2, 40, len(text)))
-        put = choice.choice(("", '"', "{", "]", "[", "-", "9" * 30, "null", "1e9", ",", text[at : at + 30], "nan", "."))
-        damaged = text[:at] + put + text[at + length :]
-
-        try:
-            read(tool, damaged)
-        except OutputError as error:
-            assert error.line >= 1 and error.message and error.hint
+    check_damage(READERS[tool].read, text, seed, times)
