@@ -26,10 +26,10 @@ def table(view: RunView) -> Table | None:
             known = best.get(row.case.target)
             if known is None or known.rate is None or row.rate.median > known.rate.median:
                 best[row.case.target] = row
-    targets = [target for target in view.targets if any(target in best for best in found.values())]
     # One target for each workload is no table to compare in.
     keys = [key for key, best in found.items() if len(best) > 1][:MAX_COLUMNS]
-    if len(targets) < MIN_TARGETS or not keys:
+    targets = [target for target in view.targets if any(target in found[key] for key in keys)]
+    if len(targets) < MIN_TARGETS:
         return None
     several = len({workload for workload, _ in keys}) > 1
     columns = [
