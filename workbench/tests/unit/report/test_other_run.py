@@ -101,7 +101,7 @@ def test_greatest_rates_are_those_over_all_points_of_three_targets() -> None:
     two = joined(run_of("a", [1e6, 9e6, 3e6]), run_of("b", [5e6, 4e6]))
     assert greatest.table(RunView(two)) is None
     # A third that did work of its own is compared with none.
-    assert greatest.table(RunView(joined(two, run_of("c", [7e6], "stat")))) is None
+    assert greatest.table(RunView(joined(two, run_of("c", [7e6], "read")))) is None
     table = greatest.table(RunView(joined(two, run_of("c", [7e6]))))
     assert table is not None
     cells = [[cell if isinstance(cell, str) else cell.text for cell in row] for row in table.rows]  # type: ignore[union-attr]
