@@ -44,12 +44,17 @@ from assay.analyse.statistics.significance import cliffs_delta, t_p_value, t_qua
 from assay.analyse.usable import usable
 from assay.model.result.result import ComparedQuantity, Comparison, ResultRow
 from assay.model.result.verdict import OWN_SPEED
+from assay.model.study.case import Case
 from assay.model.study.names import IMPORTED
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.repeats import MIN_COMPARED
 
 MAX_NAMED = 3
 """At most this many unknown parameters are named in a caveat."""
+SET_COUNTS = ("files", "total_files")
+"""Parameters that say whether the work was on a set of files."""
+MAIN_CONDITIONS = ("record_size", "file_size", "cache", "queue_depth", "lanes", "hosts", "sync", "compressible")
+"""Parameters that change rates the most; they are named first if they are not known."""
 TRIMMED_SHARE = 0.2
 """Share of the rounds that is cut off at either end."""
 MIN_TRIMMED = 12
@@ -426,14 +431,36 @@ def caveat(base: ResultRow, other: ResultRow, names: tuple[str, str] | None = No
 def unknown_parameters(base: ResultRow, other: ResultRow) -> str:
     """Return which unknown parameters may differ between two rows, as text; empty if all parameters are known.
 
-    Parameters are those of load on storage: none of them applies to networks and applications.
+    Parameters are those of load on storage: none of them applies to networks and applications. Of those that only
+    matter with another one, such as the depth of a tree of files, none is named if that other one is unknown.
     """
     if base.operation.split(" ", 1)[0] in IMPORTED:
         return ""
-    names = dict.fromkeys((*base.case.parameters.missing_names, *other.case.parameters.missing_names))
+    missing = {
+        name for row in (base, other) for name in row.case.parameters.missing_names if _may_matter(name, row.case)
+    }
+    names = sorted((name for name in DEFINITIONS if name in missing), key=_importance)
     whats = [f"{DEFINITIONS[name].unknown_text} ({name})" for name in names]
-    more = f", and {len(whats) - MAX_NAMED} more" if len(whats) > MAX_NAMED else ""
+    more = ", and other settings" if len(whats) > MAX_NAMED else ""
     return f"it is not known {', '.join(whats[:MAX_NAMED])}{more}" if whats else ""
+
+
+def _may_matter(name: str, case: Case) -> bool:
+    """Whether a parameter that is not known may affect the operations of a case, as far as the others say."""
+    item, known = DEFINITIONS[name], case.parameters
+    if not item.affects([operation.split(" ", 1)[0] for operation in case.operations]):
+        return False
+    if item.requires_value_of and known.get_value(item.requires_value_of) is None:
+        return False
+    is_of_sets = item.sets_only and case.group == "data" and name not in SET_COUNTS
+    if is_of_sets and not any(known.get_value(count) for count in SET_COUNTS):
+        return False
+    return not item.through_mpi or any(known.has(other) for other, one in DEFINITIONS.items() if one.through_mpi)
+
+
+def _importance(name: str) -> int:
+    """Return the place of a parameter among those that are not known: first those that change rates the most."""
+    return MAIN_CONDITIONS.index(name) if name in MAIN_CONDITIONS else len(MAIN_CONDITIONS)
 
 
 def _unsound(row: ResultRow) -> list[str]:

@@ -115,12 +115,13 @@ def _timed(
 def _point(
     pair: Comparison, base: ResultRow, other: ResultRow, within: float, alike: Collection[Verdict]
 ) -> PointDecision:
-    barred = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.has_no_result]
-    if unknowns := unknown_parameters(base, other):
-        barred.append(unknowns)
-    if barred:
-        why = "; ".join(barred)
-        return PointDecision(axes=pair.axes, outcome=PointOutcome.BARRED, ratio=pair.ratio, why=why)
+    invalid = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.has_no_result]
+    unknowns = unknown_parameters(base, other)
+    if invalid or unknowns:
+        why = "; ".join([*invalid, *([unknowns] if unknowns else [])])
+        return PointDecision(
+            axes=pair.axes, outcome=PointOutcome.BARRED, shows_ratio=not invalid, ratio=pair.ratio, why=why
+        )
     if pair.simultaneous_low is None or pair.simultaneous_high is None:
         return _unsettled(pair, within, base, other)
     if _reached_set_rate(base) and _reached_set_rate(other):

@@ -16,6 +16,7 @@ HOOKS = {
     "run_of_outputs": "(path, folder): make a run of what other tools wrote, say what it is; the run's folder",
     "imported_blocks": "(run folder, case id): all that the output of another tool says of a case, as blocks",
     "audit_blocks": "(run folder): what speaks against the results of an imported run, as blocks",
+    "audit_words": "(run folder): how much speaks against the results of an imported run; empty if nothing",
     "job_states": "(runs, print_line): the summaries of runs, with the state of each whose batch job is not over",
     "job_text": "(run folder): id and state of the run's newest batch job; empty if it was not submitted",
     "job_section": "(): section of a run's environment on the batch job of this process; empty outside of jobs",

@@ -5,7 +5,7 @@ All text is plain and unescaped: it may come from a study file, so a writer must
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.report import numbers
@@ -141,6 +141,19 @@ class Table:
         ranks = {title: len(dropped_first) - place for place, title in enumerate(dropped_first)}
         found = (Column(title, is_numeric=title in numeric_titles, drop_rank=ranks.get(title, 0)) for title in columns)
         return cls("", tuple(found), tuple(map(tuple, rows)))
+
+    def without_empty_columns(self) -> "Table":
+        """Return the table without the columns in which no row has a value."""
+        kept = [place for place in range(len(self.columns)) if not all(_is_empty(row[place]) for row in self.rows)]
+        columns = tuple(self.columns[place] for place in kept)
+        return replace(self, columns=columns, rows=tuple(tuple(row[place] for place in kept) for row in self.rows))
+
+
+def _is_empty(cell: Cell) -> bool:
+    """Whether a cell has no value."""
+    if isinstance(cell, Share):
+        return cell.value is None and not cell.remark
+    return (cell.text if isinstance(cell, Num) else cell) in (numbers.NONE, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def missing_repeats(store: RunStore) -> ExtraRepeats:
     """Return the repeats that a run lacks; see `assay.analyse.more_repeats`."""
     run = with_raised_ceilings(store, store.info())
     rows = tuple(judged_rows(store, run))
-    pairs = compare(rows, run.look_count) if len(run.places) > 1 else ()
+    pairs = compare(rows, run.look_count)
     decisions = decide(
         rows, pairs, run.equal_within, mean_repeat_s(store), run.ignored_verdicts, run.symmetric_verdicts
     )

@@ -80,7 +80,7 @@ def store_conclusions(store: RunStore) -> None:
 def _answers(store: RunStore, run: PricedRun, rows: tuple[ResultRow, ...]) -> Answers:
     if not any(row.samples for row in rows):
         return Answers((), None)
-    pairs = compare(rows, run.look_count) if len(run.places) > 1 else ()
+    pairs = compare(rows, run.look_count)
     decisions = decide(
         rows, pairs, run.equal_within, mean_repeat_s(store), run.ignored_verdicts, run.symmetric_verdicts
     )

@@ -15,12 +15,15 @@ from assay.model.partial import MISSING_TEXT
 from assay.model.result.decision import PointOutcome
 from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import Sample
+from assay.model.result.summary_page import SummaryPage
 from assay.model.study.case import Case
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.report.build import build_document
 from assay.report.html import render_html
 from assay.report.kinds_table import kinds_table
+from assay.report.summary.page import first_page
 from assay.report.tables import results_table, samples_table
+from assay.report.view import RunView
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden/not_reported"
 WHOLE = Parameters(file_size=1 << 24, record_size=65536, lanes=2)
@@ -42,7 +45,7 @@ def test_results_of_fio(path: Path) -> None:
     assert "\n".join(said) + "\n" == expected.read_text()
 
 
-def cases_of(**told: Any) -> tuple[Case, ...]:
+def cases_of(targets: tuple[str, ...] = ("disk", "memory"), **told: Any) -> tuple[Case, ...]:
     return tuple(
         Case(
             id=f"c000{number}",
@@ -53,7 +56,7 @@ def cases_of(**told: Any) -> tuple[Case, ...]:
             axes={},
             label=f"{target} / fio",
         )
-        for number, target in enumerate(("disk", "memory"), start=1)
+        for number, target in enumerate(targets, start=1)
     )
 
 
@@ -99,9 +102,22 @@ def test_what_is_not_told_is_never_shown_as_a_default(name: str) -> None:
     assert kinds_table(analysis).records == ()
 
 
+NOT_OF_PLAIN_FILES = frozenset(
+    {"scale", "file_sizes", "file_order", "depth", "width", "inner", "objects", "object_size", "part_size", "range"}
+    | {"batch", "access", "mix", "arrivals", "read_percent", "stride"}
+)
+"""Parameters without effect on writes and reads of single files at full speed."""
+
+
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_nothing_is_decided_between_what_may_differ(name: str) -> None:
     analysis = without(name)
+    points = [point for item in analysis.decisions for point in item.points]
+    if name in NOT_OF_PLAIN_FILES:
+        assert all(pair.conditions_known for pair in analysis.comparisons)
+        assert {point.outcome for point in points} == {PointOutcome.FASTER}
+        return
+    assert all(point.shows_ratio for point in points)
     assert {point.outcome for item in analysis.decisions for point in item.points} == {PointOutcome.BARRED}
     for pair in analysis.comparisons:
         assert pair.caveat.endswith(f"it is not known {DEFINITIONS[name].unknown_text} ({name})")
@@ -123,3 +139,44 @@ def test_evidence_survives_its_store() -> None:
     again = Case.model_validate_json(case.model_dump_json())
     assert again == case and again.parameters.missing_names == case.parameters.missing_names
     assert not again.parameters.has("cache") and again.parameters.queue_depth == 8
+
+
+def page_of(*cases: Case) -> SummaryPage:
+    return first_page(RunView(analysed(*cases))).as_stored("")
+
+
+def test_ratios_stand_without_a_decision() -> None:
+    page = page_of(*cases_of(record_size=4096))
+    assert page.answer.startswith("memory has the higher rates, disk the lower: sequential ")
+    assert page.answer.endswith("No difference is decided, since not all conditions are known.")
+    assert [set(line.values) for line in page.lines] == [{"disk", "memory", "memory \u00f7 disk"}] * 2
+    assert all(line.values["memory \u00f7 disk"].startswith("2") for line in page.lines)
+    assert any(
+        "could not be decided: it is not known how large the files were (file_size)" in one.text for one in page.caveats
+    )
+
+
+def test_many_targets_have_a_line_each() -> None:
+    names = ("a", "b", "c", "d", "e")
+    page = page_of(*cases_of(names[:4], record_size=4096))
+    assert [tuple(line.values) for line in page.lines] == [names[:4]] * 2
+    page = page_of(*cases_of(names, record_size=4096))
+    assert [line.label for line in page.lines] == list(names)
+    assert page.answer.startswith("Of 5 targets, e has the highest rates, a the lowest: ")
+
+
+def test_different_work_is_not_set_side_by_side() -> None:
+    cases = [
+        case.model_copy(update={"axes": {"record_size": size}, "parameters": Parameters.partial(record_size=size)})
+        for case, size in zip(cases_of(), (4096, 8192), strict=True)
+    ]
+    page = page_of(*cases)
+    differ = "disk and memory are not compared: they differ in record size (disk: 4 KiB; memory: 8 KiB)."
+    assert page.answer.startswith(differ)
+    assert [set(line.values) for line in page.lines] == [{"Measured"}] * 4
+
+
+def test_a_report_has_no_column_and_no_chart_without_values() -> None:
+    text = words(analysed(*cases_of(record_size=4096)))
+    assert "No difference is decided" in text and "ratios-table-0" in text
+    assert "not decided" in text and "decisions-table" not in text and "ratio-0" not in text

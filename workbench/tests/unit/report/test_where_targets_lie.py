@@ -11,8 +11,8 @@ from assay.model.result.network import NetworkMeasurements, RttMeasurement
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.summary import caveats, location_caveats
-from assay.report.summary.lines import uncompared_lines
 from assay.report.summary.page import first_page
+from assay.report.summary.uncompared import uncompared_lines
 from assay.report.view import RunView
 
 ROOT = {"source": "/dev/vda", "mount_point": "/", "options": "rw,relatime"}

@@ -22,7 +22,9 @@ class PointDecision(Frozen):
         axes: The point: parameter -> value.
         outcome: `faster`: one side is significantly faster; `equal`: the difference is significantly within what counts
             as equal; `open`: neither can be concluded; `barred`: by its verdict, a number is invalid or not the
-            target's.
+            target's, or not all conditions are known.
+        shows_ratio: For `barred`: both numbers are the targets' own, and only conditions are unknown, so that the ratio
+            is shown.
         winner: The faster target; empty unless `outcome` is `faster`.
         at_least: Lower bound of how many times as fast the winner is; 1 unless `outcome` is `faster`.
         ratio: Measured: how many times as fast the winner is; for other outcomes, the other target's rate / the base's.
@@ -39,6 +41,7 @@ class PointDecision(Frozen):
 
     axes: dict[str, AxisValue]
     outcome: PointOutcome
+    shows_ratio: bool = False
     winner: str = ""
     at_least: float = 1.0
     ratio: float

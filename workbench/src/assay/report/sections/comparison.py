@@ -1,6 +1,6 @@
 """The comparison between targets: a chart and a row for each operation, and a folded table of all points."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
@@ -9,18 +9,26 @@ from assay.model.study.repeats import MIN_COMPARED
 from assay.report import chart_selection, numbers
 from assay.report.charts.dots import ratio_chart
 from assay.report.claims import kind_of_work
-from assay.report.document import Block, Cell, Chart, Column, Fold, Gallery, Note, Num, Paragraph, Table
+from assay.report.document import Block, Bullets, Cell, Chart, Column, Fold, Gallery, Note, Num, Paragraph, Table
 from assay.report.summary.sentences import lower_bound_text
+from assay.report.summary.uncompared import RatioGroup, ratio_groups
 from assay.report.view import RunView
 
 _SIZES = " Two sizes are file size / record size."
 _MAX_POINTS = 30
 """Most points in one chart."""
-_MAX_ROWS = 5000
+_MAX_ROWS = 2000
 _MAX_OPEN = 8
 """Most charts outside the folded part."""
 _MAX_LINES = 24
 """Most rows of the table that is not folded."""
+
+_MAX_RATIOS = 6
+"""Most columns of a table of ratios."""
+_RATIOS = (
+    "Ratios of the rates at the same sizes and settings, as far as these are known: the median and, in brackets, the "
+    "least and the greatest of several points. No difference is decided."
+)
 
 EFFECT = "Effect is Cliff's delta: 1 if every repeat of the second is faster than every one of the first, −1 if slower."
 RULE = (
@@ -46,7 +54,9 @@ def evidence_blocks(view: RunView) -> list[Block]:
         of = numbers.plural(len(view.analysis.comparisons), "comparison")
         words = f"{too_few:,} of {of} have fewer than {MIN_COMPARED} repeats of a side: too few to show a difference."
         blocks.append(Note(words, "warning"))
-    blocks.append(_summary(view))
+    if decided := [one for one in view.analysis.decisions if not _shows_ratios_alone(one)]:
+        blocks.append(_summary(decided, view))
+    blocks += _ratio_tables(view)
     if charts := tuple(islice(_charts(view, True), _MAX_OPEN)):
         two = any({"file_size", "record_size"} <= workload.swept_axes.keys() for workload in view.workloads)
         blocks += [Gallery(charts), Paragraph(f"{_CHART}{_SIZES if two else ''}")]
@@ -58,15 +68,47 @@ def folds(view: RunView) -> Iterator[Fold]:
     pairs = view.analysis.comparisons
     if not pairs:
         return
-    yield Fold(f"All {numbers.plural(len(pairs), 'comparison')}", (Paragraph(RULE), _table(view)), "comparison")
+    caveats = list(dict.fromkeys(pair.caveat for pair in pairs[:_MAX_ROWS] if pair.caveat))
+    notes = (Bullets(tuple(f"{place}: {text}" for place, text in enumerate(caveats, start=1))),) if caveats else ()
+    table = _table(view, {text: str(place) for place, text in enumerate(caveats, start=1)})
+    yield Fold(f"All {numbers.plural(len(pairs), 'comparison')}", (Paragraph(RULE), table, *notes), "comparison")
     every = chain(islice(_charts(view, True), _MAX_OPEN, None), _charts(view, False))
     if charts := chart_selection.limited_gallery(every, "charts"):
         yield Fold("More charts of comparisons", (*charts, Paragraph(_CHART)), "comparison-charts")
 
 
-def _summary(view: RunView) -> Table:
+def _shows_ratios_alone(one: TargetDecision) -> bool:
+    """Whether nothing is decided at any point, since conditions are unknown, but each has a ratio."""
+    return all(point.shows_ratio for point in one.points)
+
+
+def _ratio_tables(view: RunView) -> list[Block]:
+    """Return tables of ratios without a decision: a row for each kind of work, a column for each further target."""
+    by_targets: dict[tuple[str, ...], list[RatioGroup]] = {}
+    for group in ratio_groups(view):
+        by_targets.setdefault(tuple(group.rows), []).append(group)
+    blocks: list[Block] = []
+    for place, ((base, *others), groups) in enumerate(by_targets.items()):
+        shown, rows = others[:_MAX_RATIOS], groups[:_MAX_LINES]
+        columns = (Column("Work"), *(Column(f"{other} ÷ {base}", is_numeric=True) for other in shown))
+        cells: tuple[tuple[Cell, ...], ...] = tuple(
+            (group.name, *(_ratio_cell(group, other) for other in shown)) for group in rows
+        )
+        more = [f"{len(others) - len(shown):,} more targets"] if len(others) > len(shown) else []
+        more += [f"{len(groups) - len(rows):,} more kinds of work"] if len(groups) > len(rows) else []
+        rest = f" {' and '.join(more)}: see the appendix." if more else ""
+        blocks.append(Table(f"ratios-table-{place}", columns, cells, f"{_RATIOS}{rest}"))
+    return blocks
+
+
+def _ratio_cell(group: RatioGroup, other: str) -> Num:
+    count = len(group.ratios[other])
+    points = f"; {count:,} points" if count > 1 else ""
+    return Num(f"{group.ratio_text(other)}{points}", numbers.median(group.ratios[other]))
+
+
+def _summary(found: Sequence[TargetDecision], view: RunView) -> Table:
     """Return a table of the outcomes of each operation's points."""
-    found = view.analysis.decisions
     columns = (
         Column("Operation"),
         Column("Workload"),
@@ -136,7 +178,7 @@ def _charts(view: RunView, leading: bool) -> Iterator[Chart]:
     pairs_of = {tuple(sides) for _, _, *sides in groups}
     charted: set[tuple[str, ...]] = set()
     for place, ((workload, operation, base, other), pairs) in enumerate(groups.items()):
-        if not any(view.is_comparable(pair) for pair in pairs):
+        if not any(view.is_comparable(pair) for pair in pairs) or not any(pair.conditions_known for pair in pairs):
             continue
         kind = (workload, kind_of_work(operation), base, other)
         first = kind not in charted
@@ -156,7 +198,8 @@ def _key(pair: Comparison) -> _Key:
     return (pair.workload, pair.operation, pair.base, pair.other, tuple(pair.axes.items()))
 
 
-def _table(view: RunView) -> Table:
+def _table(view: RunView, caveats: Mapping[str, str]) -> Table:
+    """Return a row for each comparison; `caveats` has the number of each."""
     columns = (
         Column("Workload", is_filter=True),
         Column("Operation", is_filter=True),
@@ -176,15 +219,15 @@ def _table(view: RunView) -> Table:
     points = _points(view)
     latencies = {(pair.of, *_key(pair)): pair for pair in view.analysis.latency_comparisons}
     pairs = view.analysis.comparisons
-    rows = tuple(_cells(pair, view, points, latencies) for pair in pairs[:_MAX_ROWS])
+    rows = tuple(_cells(pair, view, points, latencies, caveats) for pair in pairs[:_MAX_ROWS])
     caption = (
         "Simultaneous 95 %: intervals so wide that those of all comparisons hold at once, whenever the run was looked "
         "at; the short answer follows from them. p50 and p99: latency of the second target; a star: a significant "
-        "difference among those of the same percentile."
+        "difference among those of the same percentile. Caveats are numbered below."
     )
     if len(pairs) > _MAX_ROWS:
         caption += f" The first {_MAX_ROWS:,} of {len(pairs):,}."
-    return Table("comparison-table", columns, rows, caption, is_interactive=True)
+    return Table("comparison-table", columns, rows, caption, is_interactive=True).without_empty_columns()
 
 
 def _where(pair: Comparison, view: RunView) -> str:
@@ -202,7 +245,11 @@ def _points(view: RunView) -> dict[_Key, PointDecision]:
 
 
 def _cells(
-    pair: Comparison, view: RunView, points: dict[_Key, PointDecision], latencies: dict[_Key, Comparison]
+    pair: Comparison,
+    view: RunView,
+    points: dict[_Key, PointDecision],
+    latencies: dict[_Key, Comparison],
+    caveats: Mapping[str, str],
 ) -> tuple[Cell, ...]:
     drawn, point = view.is_comparable(pair), points.get(_key(pair))
     p_value, effect = (pair.p_adjusted, pair.effect) if drawn else (None, None)
@@ -219,7 +266,7 @@ def _cells(
         Num(numbers.signed(effect), effect),
         numbers.repeats(pair.n_base, pair.n_other),
         *(_of_latency(latencies.get((name, *_key(pair))), drawn) for name in ("p50", "p99")),
-        pair.caveat or numbers.NONE,
+        caveats.get(pair.caveat, numbers.NONE),
     )
 
 
@@ -238,7 +285,7 @@ def _of_latency(pair: Comparison | None, drawn: bool) -> Num:
 def _answer(point: PointDecision) -> str:
     """Return the outcome of a point in the words of the short answer."""
     words = {PointOutcome.FASTER: f"{point.winner} faster", PointOutcome.EQUAL: "equal", PointOutcome.OPEN: "undecided"}
-    return words.get(point.outcome, "not compared")
+    return words.get(point.outcome, "not decided" if point.shows_ratio else "not compared")
 
 
 def _result(pair: Comparison, drawn: bool) -> str:

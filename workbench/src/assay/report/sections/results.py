@@ -148,7 +148,8 @@ def _table(view: RunView, rows: list[ResultRow], workloads: list[WorkloadRows], 
     parts = [*parts, *about] if short else [*about, *parts]
     cells = tuple(tuple(cell(row) for _, cell in parts) for row in rows)
     name = "metadata-table" if measure.is_count else "results-table"
-    return Table(name, tuple(column for column, _ in parts), cells, _caption(measure, short), is_interactive=not short)
+    columns = tuple(column for column, _ in parts)
+    return Table(name, columns, cells, _caption(measure, short), is_interactive=not short).without_empty_columns()
 
 
 def _caption(measure: Measure, short: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from assay.analyse.anomalies.falling import SIZES, falls
 from assay.analyse.anomalies.stalls import stalls
@@ -14,6 +15,7 @@ from assay.model.result.result import ResultRow
 from assay.model.result.summary_page import Caveat
 from assay.model.result.verdict import OWN_SPEED, Verdict
 from assay.model.result.verdict_counts import count_verdicts
+from assay.model.room import hook
 from assay.model.study.names import WORK
 from assay.model.units import about_latency, about_size
 from assay.report import numbers
@@ -46,6 +48,7 @@ def caveats(view: RunView, found: Sequence[ComparisonClaim], growth: Sequence[Sc
     answered = {Verdict.NETWORK_BOUND} if growth else set()
     kinds: tuple[Callable[[], Caveats], ...] = (
         lambda: _unfinished(view),
+        lambda: _audited(view),
         lambda: _absent(view),
         lambda: without_barriers(view),
         lambda: journalled_data(view),
@@ -63,6 +66,7 @@ def caveats(view: RunView, found: Sequence[ComparisonClaim], growth: Sequence[Sc
         lambda: _unverified(view),
         lambda: _left_out(view, found),
         lambda: _still_open(found),
+        lambda: _measured_once(view),
         lambda: _odd(view),
         lambda: _in_memory(view, found),
         lambda: _started(view),
@@ -84,6 +88,21 @@ def _unfinished(view: RunView) -> Caveats:
     return [
         Caveat(text=f"This run is {run.status}: {missing}.{rest}", remedy=f"Finish it: assay run {run.id} --resume")
     ]
+
+
+def _audited(view: RunView) -> Caveats:
+    """Tell what the audit has against imported results."""
+    text = hook("audit_words")(Path(view.run.folder)) if view.run.imports else ""
+    return [Caveat(text=text, remedy="See Audit under Evidence.")] if text else []
+
+
+def _measured_once(view: RunView) -> Caveats:
+    """Tell that imported results have no repeats; a run of Assay says so of each comparison."""
+    rows = [row for row in view.analysis.rows if row.rate is not None]
+    if not view.run.imports or len(rows) < 2 or any(row.rate.n > 1 for row in rows if row.rate):
+        return []
+    text = "Each result was measured once, so that it is not known by how much repeats would differ."
+    return [Caveat(text=text, remedy="Import several outputs of the same work as its repeats.")]
 
 
 def _absent(view: RunView) -> Caveats:
@@ -293,7 +312,9 @@ def _left_out(view: RunView, found: Sequence[ComparisonClaim]) -> Caveats:
     every = sum(len(claim.points) for claim in found)
     if not points or all(row.has_no_result for row in view.analysis.rows):
         return []
-    text = f"{len(points):,} of {numbers.plural(every, 'comparison')} could not be made: {frequent_reasons(points)}."
+    made = "decided" if all(point.shows_ratio for point in points) else "made"
+    count = f"{len(points):,} of {numbers.plural(every, 'comparison')}"
+    text = f"{count} could not be {made}: {frequent_reasons(points)}."
     return [Caveat(text=text, remedy=remedy_of([row for row in view.analysis.rows if row.has_no_result]))]
 
 

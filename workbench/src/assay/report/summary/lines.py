@@ -3,15 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from assay.analyse.anomalies.plateau import plateaus
-from assay.analyse.ceilings import CPU_BOUND
-from assay.analyse.environments.limits import GroupLimits
 from assay.analyse.percentiles import percentiles_of
 from assay.analyse.scaling import BINDING_SHARE, Scaling, ScalingPoint
 from assay.analyse.usable import usable
 from assay.model.result.decision import PointOutcome
 from assay.model.result.result import ResultRow
-from assay.model.result.sample import Sample
 from assay.model.result.summary_page import SummaryLine
 from assay.model.result.verdict import LOWER_BOUND, OWN_SPEED, Verdict
 from assay.model.units import about_latency
@@ -20,17 +16,14 @@ from assay.report.claims import ComparisonClaim, kind_of_rates
 from assay.report.document import DotRow, Dots, Lane
 from assay.report.growth.sentences import has_several_workloads, number_words, scaling_title
 from assay.report.measure import IOPS, Measure, has_small_records, mean_time, measure_of
-from assay.report.summary.control_groups import limit_of_row, reached_limits
-from assay.report.summary.location_caveats import round_trip
-from assay.report.summary.lower_bounds import CONTROL_GROUP_LIMIT, is_lower_bound, limit_of
+from assay.report.summary.limit_words import binding_limit
+from assay.report.summary.lower_bounds import is_lower_bound
 from assay.report.summary.sentences import claim_cell, order_cell, pairs_cell, target_order
 from assay.report.summary.splits import split_claim
 from assay.report.view import RunView
 
 MAX_LINES = 6
 """Most lines on the page."""
-LIKELY_LIMIT = "likely a link or a rate limit"
-"""The limit, in words, of rates that do not change with size and queue depth."""
 _COUNTS = 5
 """Most numbers of hosts that have a column."""
 
@@ -93,8 +86,8 @@ def _kind(claims: Sequence[ComparisonClaim], view: RunView) -> Iterator[tuple[Su
 
 def _line(label: str, text: str, claims: Sequence[ComparisonClaim], view: RunView) -> tuple[SummaryLine, DotRow]:
     rows = {target: _rows(claims, target, view) for target in _targets(claims, view)}
-    measure = _measure([row for found in rows.values() for row in found])
-    values = {target: _range(found, measure) for target, found in rows.items()}
+    measure = measure_of_rows([row for found in rows.values() for row in found])
+    values = {target: range_text(found, measure) for target, found in rows.items()}
     ahead = [
         row for target, found in rows.items() if any(claim.points_won_by(target) for claim in claims) for row in found
     ]
@@ -103,32 +96,32 @@ def _line(label: str, text: str, claims: Sequence[ComparisonClaim], view: RunVie
     )
     names = f" ({', '.join(operations)})" if len(operations) > 1 else ""
     whole = not any(claim.part for claim in claims)
-    shape = _shape([row for found in rows.values() for row in found], measure) if whole else ""
+    shape = shape_words([row for found in rows.values() for row in found], measure) if whole else ""
     line = SummaryLine(
         label=f"{label}{names}{shape}, {measure.unit}",
         values=values,
         text=text,
-        limit=_binding(ahead),
+        limit=binding_limit(ahead),
         points=max(map(len, rows.values())),
     )
     return line, DotRow(label, _ratios(claims, view))
 
 
-def _measure(rows: Sequence[ResultRow]) -> Measure:
+def measure_of_rows(rows: Sequence[ResultRow]) -> Measure:
     """Return the measure of these rows: IOPS if all records are small, else that of the operation."""
     if not rows:
         return measure_of("read")
     return IOPS if all(map(has_small_records, rows)) else measure_of(rows[0].operation)
 
 
-def _rate(row: ResultRow, measure: Measure) -> tuple[float, float | None, float | None]:
+def rate_of(row: ResultRow, measure: Measure) -> tuple[float, float | None, float | None]:
     """Return median and interval, in bytes or operations per second."""
     estimate = row.iops if measure.is_count else row.throughput
     assert estimate is not None
     return estimate.median, estimate.low, estimate.high
 
 
-def _shape(rows: Sequence[ResultRow], measure: Measure) -> str:
+def shape_words(rows: Sequence[ResultRow], measure: Measure) -> str:
     """Return the sizes and queue depth that all rows have in common: `, 4 KiB, queue depth 1`."""
     names = ("record_size", "object_size", *(("queue_depth",) if measure is IOPS else ()))
     found = {name: {row.case.parameters.get_value(name) for row in rows} for name in names}
@@ -150,20 +143,20 @@ def _rows(claims: Sequence[ComparisonClaim], target: str, view: RunView) -> list
     return list({id(row): row for claim in mine for row in rows_of(claim, target, view) if row.rate}.values())
 
 
-def _range(rows: Sequence[ResultRow], measure: Measure) -> str:
+def range_text(rows: Sequence[ResultRow], measure: Measure) -> str:
     """Return the median and interval of a single point, or the least and the greatest median of several."""
     if not rows:
         return numbers.NONE
     if len(rows) == 1:
         (row,) = rows
-        middle, low, high = _rate(row, measure)
+        middle, low, high = rate_of(row, measure)
         # "At least" is a statement on the storage; an interval after it would be one on this measurement.
         ends = (
             "" if is_lower_bound(row) else _interval(measure.number(middle), measure.number(low), measure.number(high))
         )
         return f"{_at_least(row)}{measure.number(middle)}{ends}{_latency(row, measure)}"
-    ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
-    least, most = (f"{_at_least(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1]))
+    ordered = sorted(rows, key=lambda row: rate_of(row, measure)[0])
+    least, most = (f"{_at_least(row)}{measure.number(rate_of(row, measure)[0])}" for row in (ordered[0], ordered[-1]))
     return least if least == most else f"{least} to {most}{_mean_range(rows)}"
 
 
@@ -180,6 +173,11 @@ def _interval(middle: str, low: str, high: str) -> str:
 
 def _at_least(row: ResultRow) -> str:
     return "at least " if is_lower_bound(row) else ""
+
+
+def plain_rate(row: ResultRow, measure: Measure) -> str:
+    """Return the median without its unit and interval: `114`, `at least 120`."""
+    return f"{_at_least(row)}{measure.number(rate_of(row, measure)[0])}"
 
 
 def _latency(row: ResultRow, measure: Measure) -> str:
@@ -217,7 +215,7 @@ def _ratios(claims: Sequence[ComparisonClaim], view: RunView) -> tuple[Lane, ...
                         done.add((target, id(row)))
                         lane = values.setdefault(target, ([], []))[point.outcome is PointOutcome.OPEN]
                         lane += [sample.rate / base_row.rate.median for sample in usable(row.samples)]
-    lanes = (_lane(target, view, *values[target]) for target in view.targets if target in values)
+    lanes = (target_lane(target, view, *values[target]) for target in view.targets if target in values)
     return tuple(replace(lane, mark=_typical(lane.name, claims, base) or lane.mark) for lane in lanes)
 
 
@@ -233,50 +231,18 @@ def _typical(target: str, claims: Sequence[ComparisonClaim], base: str) -> float
     return numbers.median(ratios) if ratios else None
 
 
-def _lane(target: str, view: RunView, values: Sequence[float], still_open: Sequence[float] = ()) -> Lane:
+def target_lane(target: str, view: RunView, values: Sequence[float], still_open: Sequence[float] = ()) -> Lane:
+    """Return the dots of a target's repeats, with a mark at their median."""
     every = [value for value in (*values, *still_open) if value > 0]
     decided = tuple(value for value in values if value > 0)
     undecided = tuple(value for value in still_open if value > 0)
     return Lane(target, view.targets.index(target), decided, undecided, numbers.median(every) if every else 0.0)
 
 
-def uncompared_lines(view: RunView, most: int = MAX_LINES) -> PageLines:
-    """Return what each target reaches in each kind of work, for runs that compare nothing."""
-    groups: dict[tuple[str, str], list[ResultRow]] = {}
-    for row in view.analysis.rows:
-        if is_usable(row):
-            kind = numbers.capitalized(kind_of_rates(row.operation, bool(view.run.imports)))
-            groups.setdefault((kind, row.case.target), []).append(row)
-    found: list[SummaryLine] = []
-    by_unit: dict[str, list[DotRow]] = {}
-    flat, limits = plateaus(view.analysis.rows, view.run.places), reached_limits(view)
-    for (kind, target), rows in list(groups.items())[:most]:
-        measure = _measure(rows)
-        label = kind if len(view.targets) == 1 else f"{kind}, {target}"
-        value = f"{_where(rows, measure, view)}{_unverified(rows)}"
-        found.append(
-            SummaryLine(
-                label=f"{label}{_shape(rows, measure)}, {measure.unit}",
-                values={"Measured": value},
-                limit=LIKELY_LIMIT if target in flat else _group(rows, limits, view) or _nearest(rows, view),
-                points=len(rows),
-            )
-        )
-        rates = [_of_sample(sample, measure) for row in rows for sample in usable(row.samples)]
-        lane = _lane(target, view, rates)
-        # A median over different points would mean nothing, so their lane has no mark.
-        lane = replace(lane, mark=lane.mark if len(rows) == 1 else None)
-        by_unit.setdefault(measure.unit, []).append(DotRow(label, (lane,)))
-    return PageLines(tuple(found), tuple(_charts(by_unit)), max(0, len(groups) - most))
-
-
-def _charts(by_unit: dict[str, list[DotRow]]) -> Iterator[Dots]:
+def rate_charts(by_unit: dict[str, list[DotRow]]) -> Iterator[Dots]:
+    """Yield a chart of rates for each unit."""
     for place, (unit, rows) in enumerate(by_unit.items()):
         yield Dots(f"answer-dots-{place}", unit, "A dot is one repeat.", False, tuple(rows))
-
-
-def _of_sample(sample: Sample, measure: Measure) -> float:
-    return (sample.iops if measure.is_count else sample.throughput) / measure.scale
 
 
 def is_usable(row: ResultRow) -> bool:
@@ -285,97 +251,16 @@ def is_usable(row: ResultRow) -> bool:
     return known and (OWN_SPEED | LOWER_BOUND | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
 
 
-def _where(rows: Sequence[ResultRow], measure: Measure, view: RunView) -> str:
-    """Return the rate of a single point, or the least and the greatest of several with their points."""
-    if len(rows) == 1:
-        return _range(rows, measure)
-    ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
-    ends = [
-        f"{_at_least(row)}{measure.number(_rate(row, measure)[0])}{f' ({at})' if (at := view.point_of(row)) else ''}"
-        for row in (ordered[0], ordered[-1])
-    ]
-    return f"{ends[0]} to {ends[1]}"
-
-
-def _unverified(rows: Sequence[ResultRow]) -> str:
-    count = sum(Verdict.UNVERIFIED in row.verdicts for row in rows)
-    return f"; {count:,} of {len(rows):,} unverified" if count else ""
-
-
 def rate_range(rows: Sequence[ResultRow]) -> str:
     """Return the rates of these rows: `114 MB/s`, or for several points `11.2 to at least 120 MB/s`.
 
     Where the mean time says more, it stands beside the rate: `23,800 operations/s, mean 42 µs`.
     """
-    measure = _measure(rows)
-    ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
-    ends = [f"{_at_least(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1])]
+    measure = measure_of_rows(rows)
+    ordered = sorted(rows, key=lambda row: rate_of(row, measure)[0])
+    ends = [plain_rate(row, measure) for row in (ordered[0], ordered[-1])]
     times = _latency(rows[0], measure) if len(rows) == 1 and mean_time(rows[0]) is not None else _mean_range(rows)
     return f"{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} {measure.unit}{times}"
-
-
-def _binding(rows: Sequence[ResultRow]) -> str:
-    """Return what limits more than half of these results; empty if nothing is known to."""
-    limits = [limit for row in rows if (limit := limit_of(row)) is not None]
-    return _commonest(limits, len(rows)) if 2 * len(limits) > len(rows) else ""
-
-
-def _commonest(limits: Sequence[tuple[str, float | None]], rows: int) -> str:
-    names = [name for name, _ in limits]
-    name = max(dict.fromkeys(names), key=names.count)
-    return _limit_words(name, [share for each, share in limits if each == name], rows)
-
-
-def _group(rows: Sequence[ResultRow], limits: GroupLimits, view: RunView) -> str:
-    """Return the control group's limit that applies to all of these results; empty if there is none."""
-    found = dict.fromkeys(limit_of_row(row, limits, view) for row in rows)
-    words = [limit.words for limit in found if limit is not None]
-    return f"{CONTROL_GROUP_LIMIT} ({', '.join(words)})" if len(words) == len(found) else ""
-
-
-def _network_limit(row: ResultRow, view: RunView) -> tuple[str, None] | None:
-    """Return the network's round trip as a limit, if it is most of the latency; else None."""
-    seconds = round_trip(row, view)
-    return None if seconds is None else (f"the network's round trip of {about_latency(1e9 * seconds)}", None)
-
-
-def _close(row: ResultRow) -> tuple[str, float] | None:
-    """Return the ceiling that a result comes close to, with the share reached; None if it comes close to none."""
-    near = row.limiting_ceiling is not None and row.limiting_ceiling.share >= BINDING_SHARE
-    return (
-        (row.limiting_ceiling.name, row.limiting_ceiling.share) if near and row.limiting_ceiling is not None else None
-    )
-
-
-def _nearest(rows: Sequence[ResultRow], view: RunView) -> str:
-    """Return what limits some of these results, or else the ceiling that most of them are closest to."""
-    if all(row.case.parameters.get_value("rate") is not None for row in rows):
-        return "the rate set in the study"
-    if limits := [
-        limit for row in rows if (limit := _network_limit(row, view) or limit_of(row) or _close(row)) is not None
-    ]:
-        return _commonest(limits, len(rows))
-    found = [
-        row.limiting_ceiling
-        for row in rows
-        if row.limiting_ceiling is not None and row.limiting_ceiling.name not in CPU_BOUND
-    ]
-    if not found:
-        return ""
-    names = [binding.name for binding in found]
-    name = max(dict.fromkeys(names), key=names.count)
-    shares = [one.share for one in found if one.name == name]
-    ends = dict.fromkeys(numbers.share(share) for share in (min(shares), max(shares)))
-    return f"not reached: {' to '.join(ends)} of {name}"
-
-
-def _limit_words(name: str, shares: Sequence[float | None], rows: int) -> str:
-    """Return a limit in words: `device read (98 % of it)`, or `device read (62 to 98 % of it, 3 of 4)`."""
-    known = sorted(share for share in shares if share is not None)
-    ends = list(dict.fromkeys(numbers.share(share) for share in known[:1] + known[-1:]))
-    of = [f"{' to '.join(ends)} of it"] if len(known) == len(shares) else []
-    of += [f"{len(shares):,} of {rows:,}"] if len(shares) < rows else []
-    return f"{name} ({', '.join(of)})" if of else name
 
 
 def growth_lines(found: Sequence[Scaling], view: RunView, most: int = MAX_LINES) -> PageLines:
@@ -408,7 +293,7 @@ def growth_lines(found: Sequence[Scaling], view: RunView, most: int = MAX_LINES)
                 points=0,
             )
         )
-    return PageLines(tuple(lines), tuple(_charts(by_unit)), max(0, len(found) - most))
+    return PageLines(tuple(lines), tuple(rate_charts(by_unit)), max(0, len(found) - most))
 
 
 def _columns(one: Scaling) -> Sequence[ScalingPoint]:

@@ -3,6 +3,7 @@
 import math
 import shlex
 from itertools import pairwise
+from pathlib import Path
 
 from assay.analyse.machine import busy_text
 from assay.analyse.more_repeats import more_repeats
@@ -20,6 +21,9 @@ from assay.report.summary.caveats import (
 )
 from assay.report.view import RunView
 
+CONVERTED = ("fio", "iozone", "ior", "mdtest", "elbencho", "warp")
+"""Tools whose command lines `assay study from` converts."""
+
 
 def next_step(view: RunView, answered: set[Verdict]) -> Text:
     """Return the most useful next step.
@@ -30,9 +34,7 @@ def next_step(view: RunView, answered: set[Verdict]) -> Text:
     """
     run = view.run
     if run.imports:
-        case = view.analysis.rows[0].case.id if view.analysis.rows else ""
-        what = "See every figure as it is printed in the file, and which checks could not run: "
-        return (what, Mono(f"assay show {shlex.quote(run.id)} {case}{_out(view)}"))
+        return _after_import(view)
     if run.finished < run.planned and run.status in ("interrupted", "stopped"):
         staged = " --stage" if run.stages else ""
         return ("Finish it: ", Mono(f"assay run {run.id} --resume{staged}{_out(view)}"))
@@ -57,6 +59,18 @@ def next_step(view: RunView, answered: set[Verdict]) -> Text:
         return step
     again = ("Repeat it on another day: ", Mono(run.command), "; then compare: ")
     return (*again, Mono(f"assay history {run.study}{_out(view)}"))
+
+
+def _after_import(view: RunView) -> Text:
+    """Return how to measure the same work with Assay if the tool's command is known, else where all figures are."""
+    for one in view.run.imports:
+        words = one.command.split()
+        if one.tool.lower() in CONVERTED and words and Path(words[0]).name == one.tool.lower():
+            again = Mono(f"assay study from {one.tool.lower()} {shlex.quote(one.command)}")
+            return ("Measure the same work with Assay, repeated and checked; a study of this command: ", again)
+    case = view.analysis.rows[0].case.id if view.analysis.rows else ""
+    what = "See every figure as it is printed in the file, and which checks could not run: "
+    return (what, Mono(f"assay show {shlex.quote(view.run.id)} {case}{_out(view)}"))
 
 
 def _out(view: RunView) -> str:

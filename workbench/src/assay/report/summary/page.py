@@ -10,6 +10,7 @@ from assay.analyse.servers import Growth, growths
 from assay.model.result.result import ResultRow
 from assay.model.result.summary_page import MAX_CAVEATS, Caveat, SummaryLine, SummaryPage
 from assay.model.result.verdict import Verdict
+from assay.model.study.axis import AxisValue
 from assay.model.units import about_latency, about_number
 from assay.report import numbers
 from assay.report.brief import line_tables
@@ -26,6 +27,7 @@ from assay.report.summary.lower_bounds import CONTROL_GROUP_LIMIT, RATE_LIMIT, l
 from assay.report.summary.needs import need_lines, needs_sentence
 from assay.report.summary.next_step import next_step
 from assay.report.summary.sentences import claim_sentence, headline
+from assay.report.summary.uncompared import MAX_NAMED_KINDS, ratio_groups, uncompared_lines, undecided_lead
 from assay.report.view import RunView
 
 
@@ -124,8 +126,6 @@ def _spans(text: Text) -> tuple[Span, ...]:
 
 MAX_BURSTS = 2
 """Most results that begin with a burst and have a sentence on it."""
-MAX_NAMED_KINDS = 4
-"""Most kinds of work that the lead names one by one."""
 
 
 def _answer(
@@ -138,17 +138,23 @@ def _answer(
         leads.append(_growth_lead(growth))
     if found:
         content += _lines_of_pairs(found, view, max(1, room - len(content.lines)))
-        leads.append(claim_sentence(found[0]) if len(found) == 1 else headline(found))
+        leads.append(_lead_of_pairs(found, view))
     if not leads:
-        return _lead_without_comparison(view), lines.uncompared_lines(view, max(1, room))
+        return _lead_without_comparison(view), uncompared_lines(view, max(1, room))
     return tuple(span for lead in leads for span in (*_spans(lead), " ")), content
 
 
 def _lines_of_pairs(found: tuple[ComparisonClaim, ...], view: RunView, room: int) -> lines.PageLines:
     """Return what comparisons say; where none could be made, the rates that each target reaches."""
     if not any(claim.counted_points for claim in found) and any(map(lines.is_usable, view.analysis.rows)):
-        return lines.uncompared_lines(view, room)
+        return uncompared_lines(view, room)
     return lines.comparison_lines(found, view, room)
+
+
+def _lead_of_pairs(found: tuple[ComparisonClaim, ...], view: RunView) -> Text:
+    if not any(claim.counted_points for claim in found) and (groups := ratio_groups(view)):
+        return undecided_lead(groups)
+    return claim_sentence(found[0]) if len(found) == 1 else headline(found)
 
 
 def _growth_lead(growth: list[Scaling]) -> Text:
@@ -190,11 +196,35 @@ def _lead_without_comparison(view: RunView) -> Text:
         if len(set().union(*work)) == sum(map(len, work)):
             reason = f"{targets} have no operation in common, so they are not compared."
         else:
-            reason = (
-                f"{targets} are not compared here: `assay compare RUN --by target` does it, as far as it can be done."
-            )
+            reason = f"{targets} are not compared: {_what_differs(view)}."
         return f"{reason} {_reached(view, rows)} {limits}".strip()
     return f"{_reached(view, rows)} {limits}".strip()
+
+
+def _what_differs(view: RunView) -> str:
+    """Return in which settings targets differ that have an operation in common, but no point."""
+    values: dict[tuple[str, str, str], dict[str, set[AxisValue]]] = {}
+    for row in view.analysis.rows:
+        for axis, value in row.case.axes.items():
+            values.setdefault((row.case.workload, row.operation, axis), {}).setdefault(row.case.target, set()).add(
+                value
+            )
+    found: dict[str, dict[str, set[AxisValue]]] = {}
+    for (_, _, axis), by_target in values.items():
+        if len(by_target) > 1 and not set.intersection(*by_target.values()):
+            found.setdefault(axis, by_target)
+    if not found:
+        return "none has the same work as another"
+    words = [
+        f"{numbers.axis_title(axis).lower()} ({'; '.join(f'{name}: {_few(axis, some)}' for name, some in by.items())})"
+        for axis, by in found.items()
+    ]
+    return f"they differ in {numbers.listing(words)}"
+
+
+def _few(axis: str, values: set[AxisValue]) -> str:
+    """Return values of an axis: one, or the number of several."""
+    return numbers.axis_value(axis, next(iter(values))) if len(values) == 1 else f"{len(values)} values"
 
 
 def _at_study_rate(rows: Sequence[ResultRow]) -> str:

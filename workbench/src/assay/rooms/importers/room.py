@@ -19,6 +19,7 @@ ROOM = Room(
     hooks={
         "imported_blocks": "assay.rooms.importers.shown.figures:case_blocks",
         "audit_blocks": "assay.rooms.importers.shown.section:audit_blocks",
+        "audit_words": "assay.rooms.importers.shown.section:audit_words",
         "run_of_outputs": "assay.rooms.importers.work.temporary:run_of_outputs",
     },
 )

@@ -1,17 +1,20 @@
 """The section of a report on where imported results come from."""
 
+from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 
 from assay.report import numbers
 from assay.report.document import Block, Cell, Column, Fold, Heading, Mono, Paragraph, Section, Table
 from assay.report.view import RunView
 from assay.rooms.importers.audit.facts import MachineFacts, facts_by_name
+from assay.rooms.importers.audit.findings import AuditFinding, Severity
 from assay.rooms.importers.audit.rules import audit
 from assay.rooms.importers.audit.runs import outputs_of_run
 from assay.rooms.importers.audit.shown import recomputed_words
 from assay.rooms.importers.audit.tables.rules import recomputed_cells
 from assay.rooms.importers.shown.figures import imported_run, options_words, place_words
-from assay.rooms.importers.work.results import Figure, ImportedResult, ImportedRun
+from assay.rooms.importers.work.results import Figure, ImportedResult, ImportedRun, ToolOutput
 
 MAX_ROWS = 200
 """Most results whose figures a report has."""
@@ -22,6 +25,8 @@ _FIGURES = frozenset(
     | {"bits_per_second", "bytes", "seconds", "retransmits", "lost_percent", "jitter_ms"}
 )
 """Main figures of parts of results: those of fio's JSON, and of iperf3's."""
+GRAVE: tuple[Severity, ...] = ("error", "warning")
+"""Severities that the first page names."""
 _FILE_COLUMNS = ("File", "Line", "Tool", "Form", "Host", "Date", "SHA-256")
 
 
@@ -38,14 +43,36 @@ def section(view: RunView) -> Section | None:
     return Section("imported", "Imported", tuple(blocks))
 
 
+def audit_words(folder: Path) -> str:
+    """Return how many errors and warnings the audit has, with the first; empty without any.
+
+    Args:
+        folder: The folder of an imported run.
+    """
+    found = [one for one in _audited(folder)[1] if one.severity in GRAVE]
+    if not found:
+        return ""
+    counts = Counter(one.severity for one in found)
+    words = numbers.listing([numbers.plural(counts[severity], severity) for severity in GRAVE if counts[severity]])
+    first = min(found, key=lambda one: GRAVE.index(one.severity))
+    name = f"{first.result}: " if first.result else ""
+    return f"The audit of these results has {words}, such as: {name}{first.text}."
+
+
+@lru_cache(maxsize=1)
+def _audited(folder: Path) -> tuple[list[ToolOutput], list[AuditFinding]]:
+    """Return what a run was imported from, and the findings, both used twice in a report."""
+    outputs = outputs_of_run(folder)
+    return outputs, audit(outputs, MachineFacts())
+
+
 def audit_blocks(folder: Path) -> list[Block]:
     """Return what the audit finds against the results, by the facts about the machines that the run has.
 
     Args:
         folder: The folder of an imported run.
     """
-    outputs = outputs_of_run(folder)
-    findings = audit(outputs, MachineFacts())
+    outputs, findings = _audited(folder)
     known = next((output.facts for output in outputs if output.facts), None)
     title: list[Block] = [Heading("Audit", "imported-audit", 3)]
     if known is not None:

@@ -131,9 +131,7 @@ def _placed(outputs: Sequence[ToolOutput]) -> tuple[list[Case], list[ToolOutput]
                 groups[key].append(result)
     axes = _axes([members[0] for members in groups.values()])
     ids = {key: f"c{number:04}" for number, key in enumerate(groups, start=1)}
-    cases = [
-        _case(ids[key], members[0], axes[members[0].target, members[0].workload]) for key, members in groups.items()
-    ]
+    cases = [_case(ids[key], members[0], axes[members[0].workload]) for key, members in groups.items()]
     counts: Counter[str] = Counter()
     placed = []
     for output in outputs:
@@ -149,18 +147,21 @@ def _placed(outputs: Sequence[ToolOutput]) -> tuple[list[Case], list[ToolOutput]
     return cases, placed
 
 
-def _axes(first: Sequence[ImportedResult]) -> dict[tuple[str, str], list[str]]:
-    """Return, for each target and workload, the parameters that all its cases have and that differ between them."""
-    groups: dict[tuple[str, str], list[ImportedResult]] = defaultdict(list)
+def _axes(first: Sequence[ImportedResult]) -> dict[str, list[str]]:
+    """Return, for each workload, the parameters that all its cases have and that differ between them.
+
+    Those that differ only between targets are among them: results of different work are not compared.
+    """
+    groups: dict[str, list[ImportedResult]] = defaultdict(list)
     for result in first:
-        groups[result.target, result.workload].append(result)
+        groups[result.workload].append(result)
     return {
-        key: [
+        workload: [
             name
             for name in DEFINITIONS
             if all(name in one.parameters for one in members) and len({one.parameters[name] for one in members}) > 1
         ]
-        for key, members in groups.items()
+        for workload, members in groups.items()
     }
 
 
