@@ -27,8 +27,9 @@ _ORDERS = ("sequential", "random")
 def command(
     files: list[str] = typer.Argument(
         ...,
-        metavar="FILE|FOLDER",
-        help="Outputs of fio, iozone, IOR, vdbench and 20 other tools; tables; folders of them.",
+        metavar="[TARGET=]FILE|FOLDER",
+        help="Outputs of fio, iozone, IOR, vdbench and 20 other tools; tables; folders of them. TARGET names what was "
+        "measured, in place of the path or device that the output says.",
     ),
     study: str = typer.Option(
         "", "--study", metavar="NAME", help="Name of the study.  [default: that of the first file]"
@@ -67,6 +68,8 @@ def command(
     imported.
 
     Example: `assay import fio-1.json fio-2.json --study disk`
+
+    Example: `assay import nas=fio-nas.json san=fio-san.json`
 
     Example: `assay import table.csv --write-roles table.roles.yaml`
     """
@@ -136,14 +139,15 @@ def _read(files: list[str], stated: "list[ImportOptions]", place: "OutputFile | 
         AssayError: Some cannot be read; all of these are named, and no run is made.
     """
     from assay.rooms.importers.work.registry import UnknownColumnsError
-    from assay.rooms.importers.work.several_files import FilesRead, read_path
+    from assay.rooms.importers.work.several_files import FilesRead, named_file, read_path, with_target
 
     read = FilesRead([], [])
     problems: list[AssayError] = []
     has_guess = False
     for file, options in zip(files, stated, strict=True):
         try:
-            one = read_path(file, options)
+            target, path = named_file(file)
+            one = with_target(read_path(path, options), target)
             read.found.extend(one.found)
             read.unread.extend(one.unread)
             problems += one.damaged

@@ -1,11 +1,12 @@
 """Reads what a user names for an import or an audit: files of other tools, and folders of them."""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.model.base import AssayError, LineError
+from assay.model.base import EXIT_USAGE, AssayError, LineError
 from assay.model.user_files import path_kind
 from assay.rooms.importers.work.each_once import left_out_twice
 from assay.rooms.importers.work.registry import ROLES_ENDING, UnknownColumnsError, read_outputs, roles_name
@@ -13,6 +14,7 @@ from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, To
 from assay.rooms.importers.work.table_roles import read_roles
 from assay.store.entries import DATABASE
 
+TARGET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 MAX_FILES = 1_000
 """Most files of a folder."""
 
@@ -72,6 +74,37 @@ def read_path(path: str, stated: ImportOptions = STATED_NOTHING) -> FilesRead:
         first = f", the first of {len(read.unread):,}: {read.unread[0].message}" if read.unread else ""
         raise AssayError(f"{path}: no file that Assay can import{first}", "name a folder with outputs of tools")
     return read
+
+
+def named_file(argument: str) -> tuple[str, str]:
+    """Return target and path of `TARGET=FILE`; an argument that is a file itself, or has no `=`, names no target.
+
+    Raises:
+        AssayError: It is not a name of a target.
+    """
+    target, separator, path = argument.partition("=")
+    if not separator or "/" in target or Path(argument).exists():
+        return "", argument
+    if not path or not TARGET_NAME.fullmatch(target):
+        hint = "write TARGET=FILE, with a name of letters, digits, dots, dashes and underscores: nas=fio.json"
+        raise AssayError(f"{argument}: no file, and no target and file", hint, EXIT_USAGE)
+    return target, path
+
+
+def with_target(read: FilesRead, target: str) -> FilesRead:
+    """Return the outputs with all results of one target; where they have several, each keeps its own name behind it."""
+    names = {result.target for _, outputs in read.found for output in outputs for result in output.results}
+    if not target:
+        return read
+
+    def renamed(output: ToolOutput) -> ToolOutput:
+        results = (
+            one.model_copy(update={"target": target if len(names) == 1 else f"{target} {one.target}"})
+            for one in output.results
+        )
+        return output.model_copy(update={"results": tuple(results)})
+
+    return read._replace(found=[(file, [renamed(output) for output in outputs]) for file, outputs in read.found])
 
 
 def _with_roles(path: str, stated: ImportOptions) -> ImportOptions:
