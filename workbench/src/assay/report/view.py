@@ -114,7 +114,10 @@ def point_words(axes: Axes, names: Iterable[str]) -> str:
     """Return a point in few words: `64 MiB / 4 KiB`; values of axes other than sizes have the axis name before them."""
     words = []
     for name in names:
-        text = numbers.axis_value(name, axes.get(name))
+        if name not in axes:
+            # Outputs of other tools may lack the value.
+            continue
+        text = numbers.axis_value(name, axes[name])
         words.append(text if name in ("file_size", "record_size") else f"{numbers.axis_title(name).lower()} {text}")
     return " / ".join(words)
 

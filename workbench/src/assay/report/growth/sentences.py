@@ -8,13 +8,13 @@ from assay.analyse.growth.totals import Range
 from assay.analyse.growth.usl import MIN_POINTS, Law, fit_law
 from assay.analyse.scaling import BINDING_SHARE, Scaling
 from assay.analyse.servers import Growth
-from assay.model.study.growth import GROWING_AXES
 from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.document import Strong, Text
 from assay.report.measure import measure_of
 
 _NOUNS = {
+    "servers": ("server", "servers"),
     "hosts": ("host", "hosts"),
     "tasks_per_host": ("task on each host", "tasks on each host"),
     "lanes": ("thread", "threads"),
@@ -173,9 +173,7 @@ def scaling_title(found: Scaling, with_workload: bool = False) -> str:
 
 def _values(others: tuple[tuple[str, object], ...]) -> list[str]:
     return [
-        number_words(name, value)
-        if name in GROWING_AXES and isinstance(value, int)
-        else numbers.axis_value(name, value)  # type: ignore[arg-type]
+        number_words(name, value) if name in _NOUNS and isinstance(value, int) else numbers.axis_value(name, value)  # type: ignore[arg-type]
         for name, value in others
     ]
 

@@ -232,7 +232,7 @@ def _table(view: RunView, caveats: Mapping[str, str]) -> Table:
 
 def _where(pair: Comparison, view: RunView) -> str:
     names = view.swept_axes_of(pair.workload)
-    return " / ".join(numbers.axis_value(name, pair.axes.get(name)) for name in names) or numbers.NONE
+    return " / ".join(numbers.axis_value(name, pair.axes[name]) for name in names if name in pair.axes) or numbers.NONE
 
 
 def _points(view: RunView) -> dict[_Key, PointDecision]:

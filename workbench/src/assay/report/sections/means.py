@@ -103,7 +103,7 @@ def _means(rows: list[ResultRow], axis: str) -> dict[tuple[str, AxisValue], _Mea
     """Return target and value of the axis -> mean over all its other points."""
     groups: dict[tuple[str, AxisValue], list[ResultRow]] = {}
     for row in rows:
-        if row.rate is not None and is_plausible(row):
+        if row.rate is not None and is_plausible(row) and axis in row.case.axes:
             groups.setdefault((row.case.target, row.case.axes[axis]), []).append(row)
     return {key: _Mean(group, fmean(row.rate.median for row in group if row.rate)) for key, group in groups.items()}
 

@@ -314,7 +314,8 @@ def growth_end(one: Scaling, short: bool = False) -> str:
     head = "" if short else f"{scaling_title(one)}: "
     measure, last, top = measure_of(one.operation), one.points[-1], one.greatest
     if not one.is_clear:
-        return f"{head}undecided: the repeats differ too much"
+        single = all(len(rates) == 1 for rates in one.repeats.values())
+        return f"{head}undecided: {'each was measured once' if single else 'the repeats differ too much'}"
     if one.saturated is not None:
         rate = measure.text(one.saturated.rate)
         return f"{head}flat (within 5 %) from {number_words(one.axis, one.saturated.number)} on, at {rate}"

@@ -17,7 +17,7 @@ from assay.report.brief import line_tables
 from assay.report.claims import ComparisonClaim, find_claims, kind_of_rates
 from assay.report.costs import cheapest_text, target_costs
 from assay.report.document import Block, Dots, Panels, Paragraph, Span, Text, plain_text
-from assay.report.growth.sentences import growth_sentence, number_words, plural_noun
+from assay.report.growth.sentences import growth_sentence, number_words, plural_noun, scaling_title
 from assay.report.measure import measure_of
 from assay.report.summary import lines
 from assay.report.summary.caveats import caveats, most_frequent_verdict
@@ -160,6 +160,8 @@ def _lead_of_pairs(found: tuple[ComparisonClaim, ...], view: RunView) -> Text:
 def _growth_lead(growth: list[Scaling]) -> Text:
     """Return where each total stops growing; with more than `MAX_NAMED_KINDS` kinds of work, how many stop."""
     clear = [one for one in growth if one.is_clear]
+    if not clear and all(len(rates) == 1 for one in growth for rates in one.repeats.values()):
+        return " ".join([*map(_ends_once, growth[:MAX_NAMED_KINDS]), "Each was measured once."])
     if not clear:
         return f"How the total of {numbers.plural(len(growth), 'kind of work', 'kinds of work')} grows is undecided."
     undecided = len(growth) - len(clear)
@@ -199,6 +201,16 @@ def _lead_without_comparison(view: RunView) -> Text:
             reason = f"{targets} are not compared: {_what_differs(view)}."
         return f"{reason} {_reached(view, rows)} {limits}".strip()
     return f"{_reached(view, rows)} {limits}".strip()
+
+
+def _ends_once(one: Scaling) -> str:
+    """Return the totals at both ends of numbers that were measured once each."""
+    measure = measure_of(one.operation)
+    first, last = (
+        f"{measure.text(point.rate)} with {number_words(one.axis, point.number)}"
+        for point in (one.points[0], one.points[-1])
+    )
+    return f"{scaling_title(one)}: {first}, {last}."
 
 
 def _what_differs(view: RunView) -> str:

@@ -124,7 +124,8 @@ def undecided_lead(groups: Sequence[RatioGroup]) -> str:
 def _ends(group: RatioGroup) -> tuple[str, str, int]:
     """Return the target with the highest rate, the one with the lowest, and the number of targets."""
     rates = {target: rate_of(rows[0], _measure(group))[0] for target, rows in group.rows.items()}
-    return max(rates, key=lambda name: rates[name]), min(rates, key=lambda name: rates[name]), len(rates)
+    ordered = sorted(rates, key=lambda name: -rates[name])
+    return ordered[0], ordered[-1] if rates[ordered[-1]] < rates[ordered[0]] else ordered[0], len(rates)
 
 
 def _sentence(alike: Sequence[RatioGroup]) -> str:
@@ -136,6 +137,9 @@ def _sentence(alike: Sequence[RatioGroup]) -> str:
         at = f"the rate of {group.base} in the median of {numbers.plural(points, 'common point')}"
         return f"{group.name}: {ratios} {at}."
     most, least, count = _ends(group)
+    if most == least:
+        names = numbers.listing(list(group.rows))
+        return f"{names} have the same rate: {'; '.join(f'{one.kind} {rate_range(one.rows[most])}' for one in alike)}."
     rates = "; ".join(f"{one.kind} {_against(one, most, least)}" for one in alike)
     several = [*([group.workload] if group.workload else []), *([f"of {count} targets"] if count > 2 else [])]
     rank, ending = ("highest", "lowest") if count > 2 else ("higher", "lower"), "s" if len(alike) > 1 else ""
@@ -145,8 +149,6 @@ def _sentence(alike: Sequence[RatioGroup]) -> str:
 
 def _against(group: RatioGroup, most: str, least: str) -> str:
     high, low = rate_range(group.rows[most]), rate_range(group.rows[least])
-    if high == low:
-        return f"{high} both"
     bottom = rate_of(group.rows[least][0], _measure(group))[0]
     ratio = rate_of(group.rows[most][0], _measure(group))[0] / bottom if bottom else 0.0
     return f"{high} against {low}{f' ({numbers.ratio(ratio)})' if bottom else ''}"

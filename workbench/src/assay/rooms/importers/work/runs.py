@@ -148,26 +148,29 @@ def _placed(outputs: Sequence[ToolOutput]) -> tuple[list[Case], list[ToolOutput]
 
 
 def _axes(first: Sequence[ImportedResult]) -> dict[str, list[str]]:
-    """Return, for each workload, the parameters that all its cases have and that differ between them.
+    """Return, for each workload, the parameters that differ between its cases.
 
-    Those that differ only between targets are among them: results of different work are not compared.
+    Those that differ only between targets are among them, since results of different work are not compared; and those
+    that an output says of some cases only, or else these could not be told from the others of their target.
     """
     groups: dict[str, list[ImportedResult]] = defaultdict(list)
     for result in first:
         groups[result.workload].append(result)
-    return {
-        workload: [
-            name
-            for name in DEFINITIONS
-            if all(name in one.parameters for one in members) and len({one.parameters[name] for one in members}) > 1
-        ]
-        for workload, members in groups.items()
-    }
+    return {workload: [name for name in DEFINITIONS if _differs(name, members)] for workload, members in groups.items()}
+
+
+def _differs(name: str, members: Sequence[ImportedResult]) -> bool:
+    if len({one.parameters[name] for one in members if name in one.parameters}) > 1:
+        return True
+    known: dict[tuple[str, str | None], set[bool]] = defaultdict(set)
+    for one in members:
+        known[one.target, one.operation].add(name in one.parameters)
+    return any(len(both) > 1 for both in known.values())
 
 
 def _case(name: str, result: ImportedResult, axes: Sequence[str]) -> Case:
     assert result.operation is not None
-    values: dict[str, AxisValue] = {axis: result.parameters[axis] for axis in axes}
+    values: dict[str, AxisValue] = {axis: result.parameters[axis] for axis in axes if axis in result.parameters}
     shown = " ".join(f"{axis}={DEFINITIONS[axis].kind.display(value)}" for axis, value in values.items())
     return Case(
         id=name,
