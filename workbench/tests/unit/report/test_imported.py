@@ -180,3 +180,28 @@ def test_a_report_has_no_column_and_no_chart_without_values() -> None:
     text = words(analysed(*cases_of(record_size=4096)))
     assert "No difference is decided" in text and "ratios-table-0" in text
     assert "not decided" in text and "decisions-table" not in text and "ratio-0" not in text
+
+
+def test_scaling_that_was_measured_once_says_so() -> None:
+    cases = [
+        case.model_copy(
+            update={"id": f"c1{hosts}", "axes": {"hosts": hosts}, "parameters": Parameters.partial(hosts=hosts)}
+        )
+        for case in cases_of(("disk",))
+        for hosts in (1, 2, 4)
+    ]
+    samples = [
+        Sample.partial(
+            **{
+                k: v
+                for k, v in make_sample(case.id, 1, 1e8 * case.axes["hosts"]).__dict__.items()
+                if k not in Sample.may_be_missing
+            }
+        )
+        for case in cases
+    ]
+    analysis = analyse(make_run(repeats=1), cases, (), samples, (), judge)
+    page = first_page(RunView(analysis)).as_stored("")
+    assert page.answer.startswith("Read, disk: 100 MB/s with 1 host, 400 MB/s with 4 hosts.")
+    assert page.answer.endswith("Each was measured once.")
+    assert {line.text for line in page.lines} == {"undecided: each was measured once"}

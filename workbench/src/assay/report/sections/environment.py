@@ -47,6 +47,9 @@ def section(view: RunView) -> Section:
     blocks += [existing] if existing else []
     blocks += [Facts(tuple(facts))] if facts else []
     blocks += [Bullets(tuple(lines))] if (lines := setting_lines(view.run.environment)) else []
+    if view.run.imports:
+        # Little is known of an imported run: all of it.
+        blocks += [Facts(tuple(values.items())) for values in environment.values()]
     if not environment:
         blocks.append(Note("The run contains no description of its environment.", "warning"))
     return Section("environment", "Environment", tuple(blocks))

@@ -56,7 +56,7 @@ def section(view: RunView) -> Section:
     more = caveats(view, found, growth)[MAX_CAVEATS:]
     if more:
         blocks += [Heading("More caveats", "evidence-caveats"), Bullets(tuple(one.words for one in more))]
-    if found:
+    if any(claim.counted_points for claim in found):
         blocks += [Heading("How to read this", "evidence-read"), Paragraph(_READ)]
     return Section("evidence", "Evidence", tuple(blocks))
 

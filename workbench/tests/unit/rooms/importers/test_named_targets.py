@@ -1,14 +1,19 @@
 """Targets that the user names: `assay import nas=fio.json`."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from imported_samples import FOLDER
+from imported_samples import FILE, FOLDER
 
 from assay.model.base import AssayError
+from assay.model.study.axis import AxisValue
+from assay.rooms.importers.work.results import ImportedResult, ToolOutput, rate_alone
+from assay.rooms.importers.work.runs import make_run
 from assay.rooms.importers.work.several_files import named_file, read_path, with_target
+from assay.store import RunStore
 
 
 @given(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", fullmatch=True), st.text(min_size=1))
@@ -47,3 +52,39 @@ def test_several_targets_keep_their_own_names_behind_it() -> None:
     before = {one.target for output in read.outputs for one in output.results}
     after = {one.target for output in with_target(read, "nas").outputs for one in output.results}
     assert len(before) > 1 and after == {f"nas {name}" for name in before}
+
+
+def _cases(*results: tuple[str, str, dict[str, AxisValue]]) -> list[tuple[str, dict[str, AxisValue]]]:
+    """Target and axes of each case of a run with these targets, operations and parameters."""
+    made = [
+        ImportedResult(
+            name="job",
+            line=number,
+            target=target,
+            workload="job",
+            operation=operation,
+            parameters=parameters,
+            options={},
+            figures=(),
+            measured=rate_alone(1e6 * number, None),
+        )
+        for number, (target, operation, parameters) in enumerate(results, start=1)
+    ]
+    with TemporaryDirectory() as root:
+        output = ToolOutput(file=FILE, results=tuple(made))
+        with RunStore.open(make_run([output], Path(root), "named", "assay import")) as store:
+            return [(case.target, case.axes) for case in store.cases()]
+
+
+def test_a_setting_that_differs_only_between_targets_is_an_axis() -> None:
+    found = _cases(("a", "read", {"record_size": 4096}), ("b", "read", {"record_size": 8192}))
+    assert found == [("a", {"record_size": 4096}), ("b", {"record_size": 8192})]
+    found = _cases(("a", "read", {"record_size": 4096}), ("b", "read", {"record_size": 4096, "lanes": 2}))
+    assert found == [("a", {}), ("b", {})]
+
+
+def test_a_setting_that_some_results_lack_tells_cases_of_a_target_apart() -> None:
+    found = _cases(("a", "read", {"hosts": 2}), ("a", "read", {}), ("b", "read", {"hosts": 2}))
+    assert found == [("a", {"hosts": 2}), ("a", {}), ("b", {"hosts": 2})]
+    found = _cases(("a", "stride_read", {"stride": 4096}), ("a", "read", {}))
+    assert found == [("a", {}), ("a", {})]
