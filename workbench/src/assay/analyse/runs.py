@@ -1,7 +1,6 @@
 """Compares two runs, or the targets of one run, row by row."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
@@ -9,10 +8,11 @@ from typing import NamedTuple
 from assay.analyse.compare import LATENCIES, compare_medians, compare_rounds, has_rate, is_comparable, key_of
 from assay.analyse.environments.diff import environment_diff
 from assay.analyse.estimate import estimate
+from assay.analyse.matching import matched_rows, row_label
 from assay.analyse.percentiles import percentiles_of
 from assay.analyse.run_variation import MIN_RUNS, RunVariation
 from assay.model.base import AssayError
-from assay.model.result.comparison import ComparedRow, ComparedSide, RunLabel, RunsComparison, UncomparedRow
+from assay.model.result.comparison import ComparedRow, ComparedSide, RunLabel, RunsComparison
 from assay.model.result.result import ComparedQuantity, Comparison, Percentile, ResultRow, RunAnalysis
 from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT, Verdict
@@ -47,7 +47,7 @@ def compare_runs(
     """
     pairs = _target_pairs(_targets(before[-1]), _targets(after[-1]), by_target)
     differences = environment_diff(_environment(before[-1].run), _environment(after[-1].run))
-    matched, rest = _matched(before[-1].rows, after[-1].rows, pairs, ("first run", "second run"))
+    matched, rest = matched_rows(before[-1].rows, after[-1].rows, pairs, ("first run", "second run"))
     same = _same(matched, before, after)
     # The variation of latencies between runs is unknown: `known` has rates only.
     latencies = {of: _medians(same, None, of) for of in LATENCIES}
@@ -116,7 +116,7 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
     if len(targets) < 2:
         raise AssayError(f"run {run.run.id} has one target, {targets[0]}", "name two runs to compare them")
     pairs = list(combinations(targets, 2))
-    matched, rest = _matched(run.rows, run.rows, pairs, ("first target", "second target"))
+    matched, rest = matched_rows(run.rows, run.rows, pairs, ("first target", "second target"))
     looks = run.run.look_count
     compared = _compared(matched, _rounds(matched, looks), {of: _rounds(matched, looks, of) for of in LATENCIES})
     name = RunLabel.of(run.run)
@@ -147,37 +147,6 @@ def _target_pairs(before: list[str], after: list[str], by_target: bool) -> list[
     return [(target, target) for target in common] + alone
 
 
-Key = tuple[str, str, str, int]
-
-
-def _keyed(rows: Iterable[ResultRow], target: str) -> dict[Key, ResultRow]:
-    found: dict[Key, ResultRow] = {}
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for row in rows:
-        if row.case.target == target:
-            key = (row.case.workload, row.operation, row.case.parameters.model_dump_json())
-            found[*key, counts[key]] = row
-            counts[key] += 1
-    return found
-
-
-def _matched(
-    before: Sequence[ResultRow], after: Sequence[ResultRow], targets: Sequence[tuple[str, str]], sides: tuple[str, str]
-) -> tuple[list[tuple[ResultRow, ResultRow]], list[UncomparedRow]]:
-    """Return pairs of the same row, and the rows that have no partner with a rate."""
-    matched: list[tuple[ResultRow, ResultRow]] = []
-    rest: list[UncomparedRow] = []
-    for first, second in targets:
-        here, there = _keyed(before, first), _keyed(after, second)
-        for key in dict.fromkeys((*here, *there)):
-            old, new = here.get(key), there.get(key)
-            if old is not None and new is not None and has_rate(old) and has_rate(new):
-                matched.append((old, new))
-            else:
-                rest.append(_uncompared(old, new, sides))
-    return matched, rest
-
-
 def _compared(
     matched: Sequence[tuple[ResultRow, ResultRow]],
     rates: PairComparisons,
@@ -197,33 +166,6 @@ def _compared(
         )
         for place, (old, new) in enumerate(matched)
     )
-
-
-def row_label(row: ResultRow) -> str:
-    """Return workload, parameters and operation of a row, without its target."""
-    return f"{row.case.label.removeprefix(f'{row.case.target} / ')}, {row.operation}"
-
-
-def _uncompared(old: ResultRow | None, new: ResultRow | None, sides: tuple[str, str]) -> UncomparedRow:
-    row = old or new
-    assert row is not None
-    if old is None or new is None:
-        reason = f"only in the {sides[old is None]}"
-    else:
-        both = zip((old, new), sides, strict=True)
-        reason = "; ".join(_without_rate(row, side) for row, side in both if not has_rate(row))
-    targets = dict.fromkeys(side.case.target for side in (old, new) if side is not None)
-    return UncomparedRow(
-        name=f"{' -> '.join(targets)} / {row_label(row)}",
-        before=old.verdict if old else None,
-        after=new.verdict if new else None,
-        reason=reason,
-    )
-
-
-def _without_rate(row: ResultRow, side: str) -> str:
-    why = f": {row.findings[0].text}" if row.findings else ""
-    return f"no usable repeat in the {side}{why}"
 
 
 def _middle(found: Sequence[Percentile]) -> Percentile:

@@ -124,7 +124,8 @@ def _knowledge(found: RunsComparison) -> list[str]:
         words = f"two runs of a typical row are less than {percent} % apart in 95 of 100 cases"
         return [f"{found.known_runs} runs of this study, all but those after, show its day-to-day variation: {words}"]
     known = "two runs alone cannot separate a change from day-to-day variation, so no difference is reported"
-    return [known, f"to compare: {MORE_RUNS_HINT}"]
+    can_repeat = not (found.before.imported or found.after.imported)
+    return [known, *([f"to compare: {MORE_RUNS_HINT}"] if can_repeat else [])]
 
 
 def _differences(found: RunsComparison) -> Section:

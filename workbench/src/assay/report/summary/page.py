@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from assay.analyse.anomalies.plateau import Plateau, plateaus
 from assay.analyse.needs import need_answers
@@ -124,6 +125,8 @@ def _spans(text: Text) -> tuple[Span, ...]:
     return (text,) if isinstance(text, str) else text
 
 
+MAX_NAMED = 3
+"""Most settings that are named because targets differ in them."""
 MAX_BURSTS = 2
 """Most results that begin with a burst and have a sentence on it."""
 
@@ -227,11 +230,16 @@ def _what_differs(view: RunView) -> str:
             found.setdefault(axis, by_target)
     if not found:
         return "none has the same work as another"
-    words = [
-        f"{numbers.axis_title(axis).lower()} ({'; '.join(f'{name}: {_few(axis, some)}' for name, some in by.items())})"
-        for axis, by in found.items()
-    ]
-    return f"they differ in {numbers.listing(words)}"
+    words = [numbers.axis_title(axis).lower() + _of_each(axis, some) for axis, some in islice(found.items(), MAX_NAMED)]
+    more = ["other settings"] if len(found) > MAX_NAMED else []
+    return f"they differ in {numbers.listing([*words, *more])}"
+
+
+def _of_each(axis: str, by_target: Mapping[str, set[AxisValue]]) -> str:
+    """Return the values of two targets in brackets; empty for more."""
+    if len(by_target) > 2:
+        return ""
+    return f" ({'; '.join(f'{name}: {_few(axis, some)}' for name, some in by_target.items())})"
 
 
 def _few(axis: str, values: set[AxisValue]) -> str:
