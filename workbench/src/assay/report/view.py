@@ -13,6 +13,8 @@ from assay.model.study.names import LOOKUPS, METADATA, WRITES
 from assay.report import numbers
 
 _MIN_CELLS = 6
+_MAX_RULES = 4
+"""Most rules without evidence that a result names; `assay show RUN CASE` has all."""
 CHANGING_OPERATIONS = WRITES | (frozenset(METADATA) - LOOKUPS)
 """Operations that change data or names, so that a flush after them has something to write."""
 
@@ -21,7 +23,9 @@ Axes = dict[str, AxisValue]
 
 def missing_evidence(row: ResultRow) -> str:
     """Name the rules that lacked evidence for a result that is ok; empty for any other result."""
-    names = ", ".join(rule.replace("_", " ") for rule in row.unevaluated_rules)
+    rules = [rule.replace("_", " ") for rule in row.unevaluated_rules]
+    rest = len(rules) - _MAX_RULES
+    names = ", ".join([*rules[:_MAX_RULES], *([f"{rest} more"] if rest > 0 else [])])
     return f"{PARTLY_CHECKED}: {names}" if row.is_partly_checked else ""
 
 
