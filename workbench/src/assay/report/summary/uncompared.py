@@ -141,7 +141,7 @@ def _sentence(alike: Sequence[RatioGroup]) -> str:
         names = numbers.listing(list(group.rows))
         return f"{names} have the same rate: {'; '.join(f'{one.kind} {rate_range(one.rows[most])}' for one in alike)}."
     rates = "; ".join(f"{one.kind} {_against(one, most, least)}" for one in alike)
-    several = [*([group.workload] if group.workload else []), *([f"of {count} targets"] if count > 2 else [])]
+    several = [*([f"in {group.workload}"] if group.workload else []), *([f"of {count} targets"] if count > 2 else [])]
     rank, ending = ("highest", "lowest") if count > 2 else ("higher", "lower"), "s" if len(alike) > 1 else ""
     head = f"{numbers.capitalized(', '.join(several))}, " if several else ""
     return f"{head}{most} has the {rank[0]} rate{ending}, {least} the {rank[1]}: {rates}."
