@@ -7,8 +7,10 @@ import pytest
 from paths import GOLDEN, REPOSITORY
 from run_tools import assay
 
+from assay.model.yaml_files import read_model
 from assay.rooms.advice.model.advice import Advice
 from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.published_evidence import EvidenceFile
 
 HERE = GOLDEN
 BAD = HERE / "bad_needs"
@@ -92,10 +94,11 @@ def test_designs_and_terms_of_the_command_line(tmp_path):
 
 def test_the_guide_shows_what_works(tmp_path):
     guide = (REPOSITORY / "docs/guides/advise.md").read_text()
-    need, evidence = (part.split("```")[0] for part in guide.split("```yaml\n")[1:])
+    need, evidence, runs = (part.split("```")[0] for part in guide.split("```yaml\n")[1:])
     (tmp_path / "need.yaml").write_text(need + f"book: {HERE / 'needs/book.yaml'}\n")
     (tmp_path / "own.yaml").write_text(evidence)
     done = assay(tmp_path, "advise", "need.yaml", "--evidence", "own.yaml")
     assert "own.yaml: 1 figure of evidence" in done.stderr and done.stdout.startswith("Recommended: ")
+    assert len(read_model(EvidenceFile, runs.encode(), "runs.yaml", "").runs) == 2
     for key in Need.model_fields:
         assert f"`{key}`" in guide, key

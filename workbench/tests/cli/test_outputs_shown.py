@@ -62,7 +62,8 @@ def test_two_files_are_compared(folder: Path) -> None:
 
 def test_as_evidence_it_lacks_a_design(folder: Path) -> None:
     _, err = shown(folder, "advise", NEED, "--evidence", "logs/old.json", code=2)
-    assert "the run logs/old.json names no design" in err and "file of figures" in err
+    assert "logs/old.json: nothing says of which design its results are" in err
+    assert "`runs: [{run: logs/old.json, design: DESIGN}]`" in err
     assert "none.json: no such file" in shown(folder, "advise", NEED, "--evidence", "none.json", code=2)[1]
 
 

@@ -39,11 +39,18 @@ def read_model(
     Raises:
         AssayError: The file does not fit the model; the message begins with `file:line:`.
     """
+    return read_located_model(model, data, file, guide, label, is_shipped)[0]
+
+
+def read_located_model(
+    model: type[Model], data: bytes, file: str, guide: str, label: str = "", is_shipped: bool = False
+) -> tuple[Model, YamlSource]:
+    """Read a file as `read_model` does; return the source, too, which has the lines of its values."""
     value, source = read_with_problems(model, data, guide, label, is_shipped)
     if value is None:
         first = source.problems[0]
         raise LineError(file, first.line, first.message, first.hint)
-    return value
+    return value, source
 
 
 def read_with_problems(

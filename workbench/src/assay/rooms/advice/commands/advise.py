@@ -37,7 +37,10 @@ def command(
         ..., parser=as_path, metavar="NEED", help="What the storage must do; see docs/guides/advise.md."
     ),
     evidence: list[str] = typer.Option(
-        [], "--evidence", metavar="RUN|FILE", help="A run whose targets name designs, or a file of figures. Repeatable."
+        [],
+        "--evidence",
+        metavar="RUN|FILE",
+        help="A run whose targets name designs, or a file that names figures or runs. Repeatable.",
     ),
     book: list[str] = typer.Option(
         [],
