@@ -3,12 +3,15 @@
 import datetime as dt
 import json
 import shutil
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 from fio_samples import path_of
 from in_process import run_here
 from paths import GOLDEN
+from run_tools import ASSAY
 from stored_runs import noisy, store_run
 
 import assay as api
@@ -169,3 +172,37 @@ def test_what_iozone_times_apart_is_not_one_range(folder: Path) -> None:
     out, _ = shown(folder, "show", SAMPLES / "iozone" / "3.414-auto.txt")
     lines = [line.split(",")[0] for line in out.splitlines() if ", MB/s  " in line]
     assert lines[:4] == ["Sequential write", "Rewrite", "Sequential read", "Reread"]
+
+
+def stop_here(*_: object) -> None:
+    assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (("show", "new disk.json"), "assay.rooms.importers.work.temporary.make_run"),
+        (("import", "new disk.json"), "assay.rooms.importers.work.runs._finish"),
+        (("import", "new disk.json"), "assay.store.run._insert_plan"),
+    ],
+)
+def test_a_signal_leaves_nothing_behind(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], place: str
+) -> None:
+    monkeypatch.setattr(place, stop_here)
+    done = run_here(folder, *words)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert done.stderr.splitlines()[1:] == ["stopped by SIGTERM"] and not done.stdout
+    assert not list((folder / "tmp").iterdir())
+    assert not list((folder / "assay-runs").glob("*")) and not list((folder / "assay-runs").glob(".*"))
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_an_import_of_which_nothing_can_be_printed_is_not_kept(folder: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        words = [ASSAY, "import", "new disk.json"]
+        done = subprocess.run(words, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[1:] == ["error: standard output cannot be written: No space left on device"]
+    assert not list((folder / "assay-runs").iterdir())

@@ -17,6 +17,7 @@ try:
     from assay.model.room import rooms
     from assay.terminal.command_group import SETTINGS, AliasCommand, Group
     from assay.terminal.output import prepare_streams, print_line
+    from assay.terminal.stop_signals import Stopped, stopping_in_order
 except KeyboardInterrupt:
     # Ctrl-C during the imports prints no traceback either.
     sys.exit(130)
@@ -214,18 +215,14 @@ def main(words: Sequence[str] | None = None) -> int:
     gc.set_threshold(GC_THRESHOLD)
     without_working_directory(os.environ)
     try:
-        try:
-            _check_working_directory()
-            return int(app(words))
-        finally:
-            if (made := sys.modules.get("assay.run.find_run")) is not None:
-                made.remove_temporary_runs()
-            sys.stdout.flush()
-            gc.set_threshold(*gc_threshold)
+        with stopping_in_order():
+            return _command_code(words)
     except AssayError as error:
         for message, hint in error.others:
             _print_error(message, hint, error.exit_code)
         return _print_error(error.message, error.hint, error.exit_code)
+    except Stopped as stop:
+        return _print_error(f"stopped by {stop.name}", "", stop.exit_code, "")
     except KeyboardInterrupt:
         return _print_error("interrupted", "", EXIT_INTERRUPTED, "")
     except Exception as error:
@@ -239,6 +236,19 @@ def main(words: Sequence[str] | None = None) -> int:
             return _print_error(failure.message, failure.hint, failure.exit_code)
         message = f"Assay has a bug: {type(error).__name__}: {error}"
         return _print_error(message, "report it with the command and its output with ASSAY_TRACEBACK=1 set", EXIT_BUG)
+    finally:
+        gc.set_threshold(*gc_threshold)
+
+
+def _command_code(words: Sequence[str] | None) -> int:
+    """Run a command, and remove what it has made for itself; return its exit code."""
+    try:
+        _check_working_directory()
+        return int(app(words))
+    finally:
+        if (made := sys.modules.get("assay.run.find_run")) is not None:
+            made.remove_temporary_runs()
+        sys.stdout.flush()
 
 
 def _stored_data_error(error: Exception) -> AssayError | None:

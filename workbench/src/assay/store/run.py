@@ -123,6 +123,9 @@ class RunStore(RunReader):
             remove_folder(work)
             reason = getattr(error, "strerror", None) or str(error)
             raise AssayError(*not_stored(root, reason)) from error
+        except BaseException:
+            remove_folder(work)
+            raise
         for lock in locks:
             lock.path = folder / lock.path.name
         return cls(folder, connect_to_write(folder), locks)

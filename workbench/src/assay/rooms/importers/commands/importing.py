@@ -80,7 +80,7 @@ def command(
     from assay.rooms.importers.work.registry import recognised_words
     from assay.rooms.importers.work.runs import make_run
     from assay.rooms.importers.work.several_files import unread_words
-    from assay.terminal.output import note, print_line
+    from assay.terminal.output import note
     from assay.terminal.output_file import OutputFile, never_marked
 
     place = None if write_roles is None else OutputFile(write_roles, never_marked, force, "--write-roles")
@@ -98,7 +98,22 @@ def command(
         note(f"left out: {file}:{one.line}: {one.name}: {one.left_out}")
     if (more := len(left_out) - MAX_LEFT_OUT) > 0:
         note(f"left out: {more:,} more, which the report of the run has")
-    print_line(f"imported to {folder}; next: assay show {folder}")
+    _print_folder(folder)
+
+
+def _print_folder(folder: Path) -> None:
+    """Print where the run is; if that cannot be printed, remove it: the command fails, and is given once more."""
+    import sys
+
+    from assay.store.entries import remove_folder
+    from assay.terminal.output import print_line
+
+    try:
+        print_line(f"imported to {folder}; next: assay show {folder}")
+        sys.stdout.flush()
+    except AssayError:
+        remove_folder(folder)
+        raise
 
 
 def _stated(files: list[str], order: "Order | None", roles: list[str]) -> "list[ImportOptions]":
