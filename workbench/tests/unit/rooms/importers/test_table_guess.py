@@ -1,6 +1,7 @@
 """The guess at what the columns of a table are: always a whole roles file, and never imported as it is."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from assay.model.base import AssayError
 from assay.rooms.importers.work import table
 from assay.rooms.importers.work.guess.roles import guess_roles
 from assay.rooms.importers.work.guess.words import extras_of, operation_of, size_of, split_heading
-from assay.rooms.importers.work.results import OutputError, RolesNeeded
-from assay.rooms.importers.work.table_roles import parse_roles
+from assay.rooms.importers.work.results import ImportOptions, OutputError, RolesNeeded
+from assay.rooms.importers.work.table_roles import RolesFile, parse_roles
 from assay.rooms.importers.work.table_text import read_table
 
 
@@ -41,6 +42,40 @@ def test_every_column_of_a_guess_has_a_role(path: Path) -> None:
     guess = guess_roles(path.read_text())
     text = guess.text.replace('unit: "?"', "unit: MB/s").replace('operation: "?"', "operation: read")
     assert set(parse_roles(text.encode(), "guess").columns) == set(read_table(path.read_text()).headings)
+
+
+SUMS = {
+    "wide": ("server,read MB/s,write MB/s,total MB/s\na,10,5,15\nb,20,6,26\n", 4),
+    "wide IOPS": ("server,bs,read IOPS,write IOPS,overall IOPS\na,4k,10,5,15\nb,4k,20,6,26\n", 4),
+    "beside an operation": ("server,operation,hosts,MB/s,total MB/s\na,read,2,5,10\nb,read,4,5,20\n", 2),
+    "row of a target": ("host,operation,MB/s\na,read,10\nb,read,20\nTotal,,30\n", 2),
+    "row of a number": ("threads,read MB/s\n1,10\n2,20\nTotal,30\n", 2),
+    "row of a repeat": ("date,operation,MB/s\n2026-01-01,read,10\n2026-01-02,read,12\nMean,,11\nStd. dev.,,1\n", 2),
+    "row of a remark": ("server,operation,MB/s,remark\na,read,10,x\nb,write,12,y\n,,22,Total\n", 2),
+}
+
+
+@pytest.mark.parametrize(("text", "count"), SUMS.values(), ids=SUMS)
+def test_sums_make_no_results_by_the_guess(text: str, count: int) -> None:
+    guess = guess_roles(text).text
+    stated = ImportOptions(roles=RolesFile("guess", parse_roles(guess.encode(), "guess"), guess))
+    (output,) = table.read(text, FILE, stated)
+    assert sum(result.measured is not None for result in output.results) == count
+    assert {result.operation for result in output.results if result.measured} <= {"read", "write"}
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("derived", "a column of the role derived has no `formula`"),
+        ("{role: comment, values: {x: read}}", "a comment says nothing of a result, such as `read`"),
+        ("{role: comment, blank: above}", "a column of the role comment has no key `blank`"),
+        ("{role: ignored, values: {x: ignored}}", "a column of the role ignored has no key `values`"),
+    ],
+)
+def test_what_a_column_without_a_meaning_cannot_have(column: str, words: str) -> None:
+    with pytest.raises(AssayError, match="^roles:2: .*" + re.escape(words)):
+        parse_roles(f"columns:\n  a: {column}\n".encode(), "roles")
 
 
 @pytest.mark.parametrize(

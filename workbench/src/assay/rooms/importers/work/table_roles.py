@@ -47,7 +47,9 @@ PROCESSES: dict[str, tuple[str, Quantity]] = {
 and what it is. With them the column of rates is the sum over all processes, `children`."""
 LOG = ("label", "command", "began")
 """Roles of columns that say what a log says beside its figures: the name of the test, the command line, the date."""
-ROLES = (*DESCRIPTIONS, *DEFINITIONS, *FIGURES, *PROCESSES, *LOG, DERIVED, "comment", IGNORED)
+COMMENT = "comment"
+"""Role of a column of notes; rows with some text in it may make no result."""
+ROLES = (*DESCRIPTIONS, *DEFINITIONS, *FIGURES, *PROCESSES, *LOG, DERIVED, COMMENT, IGNORED)
 """All roles."""
 UNITS: dict[Quantity, tuple[str, ...]] = {
     "bytes/s": (
@@ -174,7 +176,10 @@ def _read_column(written: object) -> object:
         raise fault(f"a column of the role {role} has no key `{name}`", hint, name)
     column = {name: written[name] for name in _KEYS if name in written}
     _check_unit(role, written)
-    if role in (*FIGURES, *PROCESSES, DERIVED, "comment", IGNORED) and (other := {"values", "blank"} & written.keys()):
+    takes = {"values"} if role == COMMENT else set()
+    if role in (*FIGURES, *PROCESSES, DERIVED, COMMENT, IGNORED) and (
+        other := {"values", "blank"} & written.keys() - takes
+    ):
         hint = "columns that say what was measured have such keys"
         raise fault(f"a column of the role {role} has no key `{min(other)}`", hint, min(other))
     return {**column, "values": _values(role, written.get("values", {})), "constants": _read_constants(constants)}
@@ -183,6 +188,9 @@ def _read_column(written: object) -> object:
 def _check_formula(role: str, written: Mapping[str, object]) -> None:
     """Refuse formulas that cannot be read, keys that need one, and columns of texts with one."""
     other = next((name for name in _DERIVED_KEYS if name in written), None)
+    if role == DERIVED and "formula" not in written:
+        hint = f"write {{role: {DERIVED}, formula: a / b}}, with the headings of columns; or {IGNORED}"
+        raise fault(f"a column of the role {DERIVED} has no `formula`", hint)
     if other is None:
         return
     if role not in (DERIVED, *FIGURES, *PROCESSES, *DEFINITIONS):
@@ -222,6 +230,9 @@ def _values(role: str, written: object) -> dict[str, dict[str, AxisValue] | None
     for text, value in written.items():
         if value == IGNORED:
             found[text] = None
+        elif role == COMMENT:
+            hint = f"write `{IGNORED}`: the rows with this text make no result"
+            raise fault(f"a comment says nothing of a result, such as {display_value(value)}", hint, "values", text)
         elif isinstance(value, dict) and role in DESCRIPTIONS:
             inner = {name: _parsed_inner(name, one, text) for name, one in value.items()}
             found[text] = inner

@@ -22,7 +22,7 @@ from assay.rooms.importers.work.guess.words import (
     split_heading,
 )
 from assay.rooms.importers.work.results import OutputError
-from assay.rooms.importers.work.table_roles import DESCRIPTIONS, FIGURES, UNKNOWN
+from assay.rooms.importers.work.table_roles import COMMENT, DESCRIPTIONS, FIGURES, IGNORED, UNKNOWN
 from assay.rooms.importers.work.table_text import TextTable, heading_row, is_number, markdown_rule, raw_rows, read_table
 
 _MAJORITY = 0.6
@@ -113,10 +113,12 @@ def guess_roles(text: str) -> Guess:
     _guess_wide_targets(found, title)
     _guess_target(found)
     _guess_operation(found, title)
+    _ignore_sums(found)
     _settle_figures(found)
     _fill_units(found, title)
-    _guess_rows(found)
+    _continue_blanks(found)
     _distinguish_rows(found)
+    _ignore_totals(found)
     if not found.figures:
         found.doubts.insert(0, "no column looks like a rate: is it a table of results?")
     return Guess(roles_text(found), tuple(dict.fromkeys(found.doubts)))
@@ -311,6 +313,17 @@ def _guess_operation(found: GuessedRoles, title: str) -> None:
         found.doubts.append(f"with: operation {what}")
 
 
+def _ignore_sums(found: GuessedRoles) -> None:
+    """Ignore rates over all operations beside those of each operation."""
+    rates = found.of_role("throughput", "iops", "bytes", "ops")
+    operations = {column.constants["operation"] for column in rates if "operation" in column.constants}
+    if len(operations) > 1 and not found.of_role("operation"):
+        for column in rates:
+            if "operation" not in column.constants:
+                column.role, column.unit = IGNORED, ""
+                found.doubt(column, "ignored, since it does not say of which operation it is")
+
+
 def _settle_figures(found: GuessedRoles) -> None:
     """Ignore figures that belong to no rate, and a second rate of the same results."""
     has_runs = any("repeat" in column.constants for column in found.figures)
@@ -348,21 +361,28 @@ def _fill_units(found: GuessedRoles, title: str) -> None:
                 found.doubts += [titled.doubt] if titled.doubt else []
 
 
-def _guess_rows(found: GuessedRoles) -> None:
-    """Leave out rows of totals, and continue cells that are merged over several rows."""
+def _continue_blanks(found: GuessedRoles) -> None:
+    """Continue cells that are merged over several rows."""
     figures = found.figures
     for column in found.columns:
-        if column.role in FIGURES or column.role in ("ignored", "comment"):
+        if column.role in (*FIGURES, IGNORED, COMMENT):
             continue
-        for cell in dict.fromkeys(column.cells):
-            if TOTALS.fullmatch(cell):
-                column.values[cell] = "ignored"
         for at, cell in enumerate(column.cells):
             total = any(TOTALS.fullmatch(one.cells[at]) for one in found.columns)
             if at and not cell and not total and any(one.cells[at] for one in figures) and column.cells[0]:
                 column.blank = True
         if column.blank:
             found.doubt(column, "blank cells are taken to mean the same as the cell above")
+
+
+def _ignore_totals(found: GuessedRoles) -> None:
+    """Leave out rows that sum up others, as one of their texts says."""
+    for column in found.columns:
+        totals = [cell for cell in dict.fromkeys(column.cells) if TOTALS.fullmatch(cell)]
+        if totals and column.role == IGNORED:
+            column.role = COMMENT
+        if column.role not in FIGURES:
+            column.values |= dict.fromkeys(totals, IGNORED)
 
 
 def _distinguish_rows(found: GuessedRoles) -> None:

@@ -7,7 +7,9 @@ from assay.model.study.axis import AxisValue
 from assay.model.units import UnitError, format_size, parse_size
 
 TOTALS = re.compile(
-    r"(grand )?(total|sum|average|avg|mean|median|geomean|summe|gesamt|mittelwert|mittel|durchschnitt|ø)\b.*", re.I
+    r"(grand )?(total|sum|average|avg|mean|median|geomean|summe|gesamt|insgesamt|overall|"
+    r"mittelwert|mittel|durchschnitt|ø|Σ|std\.? ?dev|stdev|standard deviation)\b.*",
+    re.I,
 )
 """First words of rows that sum up others."""
 EMPTY = frozenset(
