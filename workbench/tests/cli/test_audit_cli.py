@@ -121,3 +121,24 @@ def test_a_run_keeps_the_facts_of_its_import(tmp_path: Path) -> None:
     page = (tmp_path / "r.html").read_text()
     assert "clients 1, memory 60GiB, link 125 MB/s" in page and "above-network" in page
     assert "link         125 MB/s" in run_here(tmp_path, "env", "last").stdout
+
+
+def test_tables_of_a_folder_are_audited_by_their_headings_or_named_with_the_next_command(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    rows = ["a,3,6.5", "b,5,10.5", "c,7,14.5", "d,4,9.5", "e,9,18.5"]
+    (tmp_path / "logs" / "rates.csv").write_text("disk,GB/s,MB/s\n" + "\n".join(rows) + "\n")
+    (tmp_path / "logs" / "plain.csv").write_text("a,b\nx,1\ny,2\n")
+    (tmp_path / "logs" / "sure.csv").write_text("disk,read MB/s\na,3\n")
+    (tmp_path / "logs" / "sure.roles.yaml").write_text(
+        "columns:\n  disk: target\n  read MB/s: {role: throughput, unit: MB/s, operation: read}\n"
+    )
+    done = audit(tmp_path, "logs")
+    assert done.stderr.splitlines() == [
+        "not read: logs/plain.csv: a table, and nothing says what its columns are:"
+        " `assay import logs/plain.csv --write-roles logs/plain.roles.yaml` writes a guess to check",
+        "audited by its headings, without a roles file: logs/rates.csv;"
+        " `assay import logs/rates.csv --write-roles logs/rates.roles.yaml` writes a guess to check",
+    ]
+    assert "1 result in 1 file; 5 rows of 1 table: 0 errors" in done.stdout
+    named = audit(tmp_path, "logs/plain.csv")
+    assert "audited by its headings" in named.stderr and named.stdout.startswith("2 rows of 1 table: ")

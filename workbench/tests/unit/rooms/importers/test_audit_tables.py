@@ -272,7 +272,7 @@ def test_headings_between_backticks_and_other_tables(tmp_path: Path) -> None:
     (tmp_path / "best.csv").write_text(csv_of("os,Best MB/s", "a,4.5", "b,7.5"))
     formula = "{role: derived, formula: max(mb), table: all.csv, by: [os]}"
     (tmp_path / "best.roles.yaml").write_text(figures("os: comment", f"Best MB/s: {formula}"))
-    outputs, _ = outputs_of(str(tmp_path / "best.csv"), tmp_path)
+    outputs, *_ = outputs_of(str(tmp_path / "best.csv"), tmp_path)
     (wrong,) = audit(outputs, MachineFacts())
     assert (wrong.line, wrong.rule) == (3, "derived-cell") and "max(mb) is 7 in `b`" in wrong.text
     assert recomputed_cells(outputs) == (2, 1, 0)
@@ -328,7 +328,7 @@ def test_tables_of_papers_have_these_findings_and_no_others() -> None:
     """Each was compared with what a pocket calculator gives; the list keeps others from being found."""
     seen = Counter()
     for folder in sorted(path for path in STUDIES.iterdir() if path.is_dir()):
-        outputs, unread = outputs_of(str(folder), Path("none"))
+        outputs, unread, _ = outputs_of(str(folder), Path("none"))
         assert [each.message for each in unread] == [f"{folder / 'README.md'}: notes, and no output of a tool"]
         of_tables = {rule.id for rule in TABLE_RULES}
         for each in audit(outputs, MachineFacts()):
@@ -338,7 +338,7 @@ def test_tables_of_papers_have_these_findings_and_no_others() -> None:
 
 
 def test_a_table_of_logs_of_iozone_has_the_findings_of_the_logs() -> None:
-    outputs, _ = outputs_of(str(STUDIES / "nfs-2016" / "logs.csv"), Path("none"))
+    outputs, *_ = outputs_of(str(STUDIES / "nfs-2016" / "logs.csv"), Path("none"))
     assert len(outputs) == 16 and sum(len(output.results) for output in outputs) == 32
     rules = Counter(each.rule for each in audit(outputs, MachineFacts()) if each.severity != "note")
     of_logs = {"whole-records": 6, "stop-of-the-fastest": 6, "sum-of-processes": 2, "constant-multiple": 4}

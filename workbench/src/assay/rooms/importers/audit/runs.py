@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.model.base import AssayError
 from assay.model.result.imported import ImportedFile
@@ -9,20 +10,30 @@ from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import DEFINITIONS
 from assay.rooms.importers.shown.figures import imported_run
-from assay.rooms.importers.work.guess.audited import audited_roles
-from assay.rooms.importers.work.registry import UnknownColumnsError
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, Measurement, ToolOutput
 from assay.rooms.importers.work.several_files import read_path
-from assay.rooms.importers.work.table_roles import RolesFile, parse_roles
+from assay.rooms.importers.work.table_roles import RolesFile
 from assay.store import RunStore, find_run, list_runs
 
 MAX_NAME = 80
-GUESS = "headings"
-"""Stands for the name of a roles file where there is none."""
 
 
-def outputs_of(ref: str, runs: Path, roles: RolesFile | None = None) -> tuple[list[ToolOutput], list[AssayError]]:
-    """Return the outputs in a file, in all files of a folder, or of a run; and why files of a folder were not read.
+class Audited(NamedTuple):
+    """What is audited.
+
+    Attributes:
+        outputs: In the order of the files.
+        unread: Why files of a folder were not read.
+        guessed: Tables without roles, which are audited by their headings.
+    """
+
+    outputs: list[ToolOutput]
+    unread: Sequence[AssayError] = ()
+    guessed: Sequence[str] = ()
+
+
+def outputs_of(ref: str, runs: Path, roles: RolesFile | None = None) -> Audited:
+    """Return the outputs in a file, in all files of a folder, or of a run.
 
     Args:
         ref: Path, or a run as `find_run` finds it.
@@ -36,24 +47,19 @@ def outputs_of(ref: str, runs: Path, roles: RolesFile | None = None) -> tuple[li
     if not ref or not _is_short(path):
         raise AssayError(f"`{ref[:MAX_NAME]}` is no name of a file, a folder or a run", "name one")
     if path.exists() and not path.is_dir():
-        return _of_file(ref, roles), []
+        return _of_path(ref, roles)
     try:
         folder = find_run(ref, runs)
     except AssayError as error:
         if path.is_dir():
             return _of_folder(path, roles)
         raise AssayError(f"{ref}: no such file, and {error.message}", "name a file, a folder or a run") from None
-    return outputs_of_run(folder), []
+    return Audited(outputs_of_run(folder))
 
 
-def _of_file(path: str, roles: RolesFile | None) -> list[ToolOutput]:
-    """Return the outputs in a file; columns of a table without roles are what their headings say."""
-    try:
-        return read_path(path, ImportOptions(roles=roles, is_audit=True)).outputs
-    except UnknownColumnsError as guess:
-        text = audited_roles(guess.roles)
-        stated = RolesFile(GUESS, parse_roles(text.encode(), GUESS), text)
-        return read_path(path, ImportOptions(roles=stated, is_audit=True)).outputs
+def _of_path(path: str, roles: RolesFile | None) -> Audited:
+    read = read_path(path, ImportOptions(roles=roles, is_audit=True))
+    return Audited([output for _, outputs in read.found for output in outputs], read.unread, read.guessed)
 
 
 def _is_short(path: Path) -> bool:
@@ -65,11 +71,10 @@ def _is_short(path: Path) -> bool:
     return True
 
 
-def _of_folder(folder: Path, roles: RolesFile | None) -> tuple[list[ToolOutput], list[AssayError]]:
+def _of_folder(folder: Path, roles: RolesFile | None) -> Audited:
     if runs := list_runs(folder):
-        return [output for run in runs for output in outputs_of_run(Path(run.folder))], []
-    read = read_path(str(folder), ImportOptions(roles=roles, is_audit=True))
-    return [output for _, outputs in read.found for output in outputs], read.unread
+        return Audited([output for run in runs for output in outputs_of_run(Path(run.folder))])
+    return _of_path(str(folder), roles)
 
 
 def outputs_of_run(folder: Path) -> list[ToolOutput]:

@@ -3,37 +3,71 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import Any
 
 from assay import __version__
 from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Rule
 from assay.rooms.importers.audit.rules import RULES
 from assay.rooms.importers.audit.tables.rules import TABLE_RULES, RecomputedCells, TableRule
+from assay.rooms.importers.work.registry import roles_name
+from assay.rooms.importers.work.results import SourceTable, ToolOutput
+from assay.rooms.importers.work.table_roles import parse_roles
 
 SCHEMA_VERSION = 1
+MAX_NAMED = 3
+"""Most tables that are named in a line."""
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def text_lines(findings: Sequence[AuditFinding], results: int, without: int, files: int) -> Iterator[str]:
-    """Yield the findings and their count; `without` results have no counterpart in a run."""
+def text_lines(findings: Sequence[AuditFinding], outputs: Sequence[ToolOutput]) -> Iterator[str]:
+    """Yield the findings, and a line with their count and what was audited."""
     for finding in findings:
         name = f" {finding.result}:" if finding.result else ""
         yield f"{finding.severity}: {finding.place}:{name} {finding.text} [{finding.rule}]"
     counts = Counter(finding.severity for finding in findings)
-    words = [f"{counts[severity]} {severity}{'' if counts[severity] == 1 else 's'}" for severity in SEVERITIES]
-    left_out = f", {without:,} of them without a counterpart in a run" if without else ""
-    results_words = f"{results:,} result{'' if results == 1 else 's'} in {files:,} file{'' if files == 1 else 's'}"
-    yield f"{results_words}{left_out}: {', '.join(words)}"
+    words = [_count(counts[severity], severity) for severity in SEVERITIES]
+    yield f"{_audited_words(outputs)}: {', '.join(words)}"
+
+
+def _audited_words(outputs: Sequence[ToolOutput]) -> str:
+    """Return what was audited: results, and rows of tables that have no results."""
+    tables = [output for output in outputs if output.table is not None and _has_figures_only(output.table)]
+    others = [output for output in outputs if output not in tables]
+    parts = []
+    if others or not tables:
+        results = [result for output in others for result in output.results]
+        without = sum(result.measured is None for result in results)
+        left_out = f", {without:,} of them without a counterpart in a run" if without else ""
+        files = len({output.file.file for output in others})
+        parts.append(f"{_count(len(results), 'result')} in {_count(files, 'file')}{left_out}")
+    if tables:
+        rows = sum(len(output.results) for output in tables)
+        parts.append(f"{_count(rows, 'row')} of {_count(len(tables), 'table')}")
+    return "; ".join(parts)
+
+
+def _has_figures_only(table: SourceTable) -> bool:
+    return bool(table.roles) and parse_roles(table.roles.encode(), table.file).rows == "figures"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def guessed_words(tables: Sequence[str]) -> str:
+    """Return which tables are audited by their headings, in one line."""
+    named = ", ".join(tables[:MAX_NAMED]) + (f" and {more:,} more" if (more := len(tables) - MAX_NAMED) > 0 else "")
+    first = f"assay import {quote(tables[0])} --write-roles {quote(roles_name(tables[0]))}"
+    return f"audited by its headings, without a roles file: {named}; `{first}` writes a guess to check"
 
 
 def recomputed_words(found: RecomputedCells) -> str:
     """Return how many cells of tables were recomputed; empty if none follows from others."""
     if not found.columns:
         return ""
-    cells = f"{found.cells:,} cell{'' if found.cells == 1 else 's'} of "
-    columns = f"{found.columns:,} derived column{'' if found.columns == 1 else 's'} recomputed"
     unknown = f", {found.unknown:,} not, since something that goes in is not known" if found.unknown else ""
-    return f"{cells}{columns}{unknown}"
+    return f"{_count(found.cells, 'cell')} of {_count(found.columns, 'derived column')} recomputed{unknown}"
 
 
 def as_json(findings: Sequence[AuditFinding], results: int, files: int, recomputed: RecomputedCells) -> str:

@@ -53,23 +53,22 @@ def command(
         raise AssayError("--json and --sarif: one form at a time", "give one of the two")
     known = read_facts(facts)
     stated = read_roles(roles) if roles else None
-    outputs, problems = [], []
-    for ref in dict.fromkeys(refs):
-        found, unread = outputs_of(ref, out, stated)
-        outputs += found
-        problems += unread
+    audited = [outputs_of(ref, out, stated) for ref in dict.fromkeys(refs)]
+    outputs = [output for each in audited for output in each.outputs]
+    problems = [problem for each in audited for problem in each.unread]
     for line in unread_words(problems, MAX_UNREAD):
         note(line)
+    if guessed := [table for each in audited for table in each.guessed]:
+        note(shown.guessed_words(guessed))
     findings = audit(outputs, known)
-    results = sum(len(output.results) for output in outputs)
-    files = len({output.file.file for output in outputs})
     if as_sarif:
         print_line(shown.as_sarif(findings))
     elif as_json:
+        results = sum(len(output.results) for output in outputs)
+        files = len({output.file.file for output in outputs})
         print_line(shown.as_json(findings, results, files, recomputed_cells(outputs)))
     else:
-        without = sum(result.measured is None for output in outputs for result in output.results)
-        for line in shown.text_lines(findings, results, without, files):
+        for line in shown.text_lines(findings, outputs):
             print_line(line)
         if words := shown.recomputed_words(recomputed_cells(outputs)):
             print_line(words)

@@ -156,7 +156,7 @@ def _read(files: list[str], stated: "list[ImportOptions]", place: "OutputFile | 
     from assay.rooms.importers.work.registry import UnknownColumnsError
     from assay.rooms.importers.work.several_files import FilesRead, named_file, read_path, with_target
 
-    read = FilesRead([], [])
+    read = FilesRead([], [], [])
     problems: list[AssayError] = []
     has_guess = False
     for file, options in zip(files, stated, strict=True):

@@ -45,6 +45,7 @@ class UnknownColumnsError(AssayError):
         file: The file as the user named it.
         roles: A guess: a complete roles file.
         doubts: What is unsure in it.
+        is_clear: As in `Guess`.
         roles_name: Name for such a file.
     """
 
@@ -54,8 +55,14 @@ class UnknownColumnsError(AssayError):
         then = f"assay import {quote(file)} --roles {quote(name)}"
         hint = f"add `--write-roles {quote(name)}`, check that file, then: {then}"
         super().__init__(message, hint)
-        self.file, self.roles, self.doubts = file, guess.text, guess.doubts
+        self.file, self.roles, self.doubts, self.is_clear = file, guess.text, guess.doubts, guess.is_clear
         self.roles_name = name
+
+    @property
+    def short(self) -> str:
+        """What is wrong, and the command that goes on, in one line."""
+        command = f"assay import {quote(self.file)} --write-roles {quote(self.roles_name)}"
+        return f"{self.file}: a table, and nothing says what its columns are: `{command}` writes a guess to check"
 
     def name_sheet(self, name: str, others: Sequence[str]) -> None:
         """State in the guess which sheet of a spreadsheet it is about; `others` have tables, too."""

@@ -73,11 +73,12 @@ class RolesNeeded(Exception):  # noqa: N818
     Attributes:
         text: A guess: a complete roles file.
         doubts: What is unsure in it, one line each.
+        is_clear: As in `Guess`.
     """
 
-    def __init__(self, text: str, doubts: tuple[str, ...]) -> None:
+    def __init__(self, text: str, doubts: tuple[str, ...], is_clear: bool) -> None:
         super().__init__("the columns of a table have no roles")
-        self.text, self.doubts = text, doubts
+        self.text, self.doubts, self.is_clear = text, doubts, is_clear
 
 
 class Figure(NamedTuple):

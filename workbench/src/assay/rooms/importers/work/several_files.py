@@ -9,14 +9,17 @@ from typing import NamedTuple
 from assay.model.base import EXIT_USAGE, AssayError, LineError
 from assay.model.user_files import path_kind
 from assay.rooms.importers.work.each_once import left_out_twice
+from assay.rooms.importers.work.guess.audited import audited_roles
 from assay.rooms.importers.work.registry import ROLES_ENDING, UnknownColumnsError, read_outputs, roles_name
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, ToolOutput
-from assay.rooms.importers.work.table_roles import read_roles
+from assay.rooms.importers.work.table_roles import RolesFile, parse_roles, read_roles
 from assay.store.entries import DATABASE
 
 TARGET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 MAX_FILES = 1_000
 """Most files of a folder."""
+HEADINGS = "headings"
+"""Stands for the name of a roles file where there is none."""
 
 
 class FilesRead(NamedTuple):
@@ -26,10 +29,12 @@ class FilesRead(NamedTuple):
         found: Each file with its outputs.
         unread: Why files of folders were not read: they are of no known tool, are tables without roles, or cannot be
             opened. What is damaged is a `LineError`.
+        guessed: Tables without roles that were read by their headings, for an audit.
     """
 
     found: list[tuple[str, list[ToolOutput]]]
     unread: list[AssayError]
+    guessed: list[str]
 
     @property
     def outputs(self) -> list[ToolOutput]:
@@ -53,9 +58,10 @@ def read_path(path: str, stated: ImportOptions = STATED_NOTHING) -> FilesRead:
         UnknownColumnsError: It is a table, and it is not stated what its columns are.
         AssayError: The file cannot be read or is no output of a known tool, or no file of the folder is.
     """
+    read = FilesRead([], [], [])
     if path_kind(path) != "folder":
-        return FilesRead([(path, read_outputs(path, _with_roles(path, stated)))], [])
-    read = FilesRead([], [])
+        _read_file(path, stated, read)
+        return read
     for file in files_of(Path(path)):
         if file.name.endswith(ROLES_ENDING):
             continue
@@ -64,10 +70,9 @@ def read_path(path: str, stated: ImportOptions = STATED_NOTHING) -> FilesRead:
             read.unread.append(AssayError(f"{file}: notes, and no output of a tool", "name another file"))
             continue
         try:
-            read.found.append((str(file), read_outputs(str(file), _with_roles(str(file), stated))))
+            _read_file(str(file), stated, read, must_be_clear=True)
         except UnknownColumnsError as error:
-            hint = f"import it by itself: {error.hint}"
-            read.unread.append(AssayError(f"{file}: a table, and nothing says what its columns are", hint))
+            read.unread.append(AssayError(error.short))
         except AssayError as error:
             read.unread.append(error)
     if not read.found and not read.damaged:
@@ -105,6 +110,29 @@ def with_target(read: FilesRead, target: str) -> FilesRead:
         return output.model_copy(update={"results": tuple(results)})
 
     return read._replace(found=[(file, [renamed(output) for output in outputs]) for file, outputs in read.found])
+
+
+def _read_file(path: str, stated: ImportOptions, read: FilesRead, must_be_clear: bool = False) -> None:
+    """Add the outputs in a file; columns of a table without roles are, for an audit, what their headings say.
+
+    Args:
+        path: The file.
+        stated: What the user states of outputs that do not say it.
+        read: To what they are added.
+        must_be_clear: Do not guess at tables that may be anything.
+
+    Raises:
+        AssayError: As `read_path`.
+    """
+    try:
+        read.found.append((path, read_outputs(path, _with_roles(path, stated))))
+    except UnknownColumnsError as guess:
+        if not stated.is_audit or (must_be_clear and not guess.is_clear):
+            raise
+        text = audited_roles(guess.roles)
+        roles = RolesFile(HEADINGS, parse_roles(text.encode(), HEADINGS), text)
+        read.found.append((path, read_outputs(path, stated._replace(roles=roles))))
+        read.guessed.append(path)
 
 
 def _with_roles(path: str, stated: ImportOptions) -> ImportOptions:

@@ -70,8 +70,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
         OutputError: The table is damaged, or does not fit the roles.
     """
     if stated.roles is None:
-        guess = guess_roles(text)
-        raise RolesNeeded(guess.text, guess.doubts)
+        raise RolesNeeded(*guess_roles(text))
     roles = stated.roles.roles
     table = read_table(text, roles.separator, roles.skip, roles.headings)
     _check_columns(table, roles)

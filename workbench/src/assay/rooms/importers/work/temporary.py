@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from shlex import quote
 
 from assay.model.base import AssayError
 from assay.model.escape import escape_line
@@ -33,8 +32,7 @@ def run_of_outputs(path: str, folder: Path) -> Path:
     try:
         read = read_path(path)
     except UnknownColumnsError as error:
-        hint = f"`assay import {quote(path)} --write-roles {quote(error.roles_name)}` guesses, and says how to go on"
-        raise AssayError(f"{path}: a table, and nothing says what its columns are", hint) from None
+        raise AssayError(error.short) from None
     if read.damaged:
         raise read.damaged[0]
     for file, outputs in read.found:

@@ -40,10 +40,12 @@ class Guess(NamedTuple):
     Attributes:
         text: A complete roles file.
         doubts: What is unsure in it.
+        is_clear: Some columns are rates and the like, and how their numbers are written is not in doubt.
     """
 
     text: str
     doubts: tuple[str, ...]
+    is_clear: bool
 
 
 @dataclass
@@ -121,7 +123,7 @@ def guess_roles(text: str) -> Guess:
     _ignore_totals(found)
     if not found.figures:
         found.doubts.insert(0, "no column looks like a rate: is it a table of results?")
-    return Guess(roles_text(found), tuple(dict.fromkeys(found.doubts)))
+    return Guess(roles_text(found), tuple(dict.fromkeys(found.doubts)), bool(found.figures) and not doubt)
 
 
 def _place(text: str) -> tuple[int, int, str]:
