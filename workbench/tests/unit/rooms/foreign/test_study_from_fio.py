@@ -189,6 +189,14 @@ def test_files_of_one_name_in_several_directories_are_files_of_their_own(tmp_pat
     assert (study["workloads"]["a"]["layout"], study["workloads"]["a"]["lanes"]) == ("separate", 2)
 
 
+def test_every_file_name_adds_files(tmp_path: Path) -> None:
+    text = "[global]\nsize=4m\nrw=read\nfilename=/d/g\n[a]\nfilename=/d/a\nfilename=/d/b:/d/c\n"
+    workload = yaml.safe_load(converted(text, tmp_path))["workloads"]["a"]
+    assert (workload["files"], workload["file_size"]) == (4, "1MiB")
+    line = yaml.safe_load(fio_study("fio --name=a --filename=/d/a --filename=/d/b --size=4m", str))
+    assert (line["workloads"]["a"]["files"], line["workloads"]["a"]["file_size"]) == (2, "2MiB")
+
+
 def test_a_device_that_must_not_be_written_is_refused() -> None:
     with pytest.raises(AssayError, match="readonly"):
         fio_study("fio --readonly --name=a --filename=/dev/sdx --size=1g --rw=randread --bs=4k", lambda path: path)

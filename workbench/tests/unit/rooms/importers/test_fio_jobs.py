@@ -8,7 +8,7 @@ from fio_samples import SAMPLES, changed, read, results_of, text_of
 from assay.model.study.names import WORK
 from assay.model.study.parameters import DEFINITIONS
 from assay.rooms.importers.work import fio
-from assay.rooms.importers.work.fio_options import parameters_of, size_of, time_of
+from assay.rooms.importers.work.fio_options import files_of, parameters_of, size_of, time_of
 from assay.rooms.importers.work.results import ImportedResult, OutputError
 
 RW = {
@@ -37,6 +37,17 @@ def test_every_result_has_an_operation_or_a_reason(name: str) -> None:
     for result in results_of(name):
         assert (result.operation in WORK) == (result.measured is not None) == (not result.left_out)
         assert set(result.parameters) <= set(DEFINITIONS)
+
+
+def test_all_files_of_a_job_are_named_and_counted() -> None:
+    place = '"directory" : "/dev/shm/data"'
+    names = ", ".join(f'"filename" : "{name}"' for name in ("/d/a", r"/d/b:/d/c\\:0", "/d/e"))
+    whole = '"global options" : { "filename" : "/d/g", "bs" : "4k" },\n  "jobs" : ['
+    for text, files in ((text_of("3.33-read"), 4), (text_of("3.33-read").replace('"jobs" : [', whole), 5)):
+        result = read(text.replace(place, names)).results[0]
+        assert result.target == ("/d/g:" if files == 5 else "") + r"/d/a:/d/b:/d/c\:0:/d/e"
+        assert len(files_of(result.options)) == files and files_of(result.options)[-2] == "/d/c:0"
+        assert result.parameters["record_size"] == 65536 and "file_size" not in result.parameters
 
 
 def test_options_become_parameters() -> None:

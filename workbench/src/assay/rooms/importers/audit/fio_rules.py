@@ -348,7 +348,7 @@ def _moves_its_size(item: Item) -> bool:
         return False
     if options.get("ioengine", "psync") not in WHOLE_SIZES or not options.get("numjobs", "1").isdigit():
         return False
-    several = ":" in options.get("filename", "") or "," in options.get("bs", "")
+    several = len(fio_options.files_of(options)) > 1 or "," in options.get("bs", "")
     return not several and not any(name in options for name in _OTHER_AMOUNTS)
 
 

@@ -46,7 +46,8 @@ from assay.rooms.importers.work.results import (
     ToolOutput,
 )
 
-_MAX_OPTIONS, _MAX_OPTION = 300, 300
+_MAX_OPTIONS, _MAX_OPTION, _MAX_FILES = 300, 300, 10_000
+"""Most options of a job, and most characters of one, and of the names of all its files."""
 _MAX_DEPTH = 8
 _MAX_VALUE = Decimal(2**62)
 _START = re.compile(r'^[ \t]*\{\s*"fio version"\s*:', re.MULTILINE)
@@ -104,7 +105,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
         start = text.index("{", match.start())
         # Lines are counted on from the output before: files with --status-interval have thousands.
         line, counted = line + text.count("\n", counted, start), start
-        document, position = decode_json(text, start)
+        document, position = decode_json(text, start, joined=fio_options.FILES)
         found.append(_output(document, _Place(text, start, position, line), file, stated.order))
     return _without_snapshots(found)
 
@@ -246,7 +247,7 @@ def _jobs(document: Mapping[str, Any], place: _Place) -> Iterator[_Job]:
         yield _Job(
             document=entry,
             line=place.of_job(number, len(entries)) or place.line,
-            options=None if own is None and shared is None else _options(shared) | _options(own),
+            options=None if own is None and shared is None else fio_options.together(_options(shared), _options(own)),
             process=numbers[key] if same[key] > 1 else 0,
             processes=same[key],
             is_alone=groups[group] == 1,
@@ -270,7 +271,8 @@ def _value(name: str, value: str) -> str:
     """Return the value of an option without a password, safe to print and not long."""
     if name in _COMMANDS:
         return "(a command)"
-    return escape_line(redact_word(f"{name}={value}").removeprefix(f"{name}="), _MAX_OPTION)
+    most = _MAX_FILES if name == fio_options.FILES else _MAX_OPTION
+    return escape_line(redact_word(f"{name}={value}").removeprefix(f"{name}="), most)
 
 
 def _result(job: _Job, order: Order | None) -> ImportedResult:

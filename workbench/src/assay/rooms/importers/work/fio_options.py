@@ -49,6 +49,8 @@ BY_DIRECTIONS: dict[tuple[tuple[str, ...], Order], str] = {
     (READ_AND_WRITE, "random"): "random_mix",
 }
 """Directions with operations, and the order that the user states -> operation."""
+FILES = "filename"
+"""Option with the names of files."""
 DEFAULTS = {"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1", "rwmixread": "50", "direct": "0"}
 """Option -> its default (fio, options.c)."""
 WITHOUT_READS_AND_WRITES = frozenset(
@@ -142,6 +144,20 @@ def pattern_operation(written: str, used: Sequence[str], may_check: bool) -> tup
     return pattern.operation, ""
 
 
+def together(shared: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Return the options of a job: its own stand before the global ones, but each file name adds a file.
+
+    Source: fio, options.c, `str_filename_cb`.
+    """
+    names = ":".join(options[FILES] for options in (shared, own) if FILES in options)
+    return {**shared, **own, **({FILES: names} if names else {})}
+
+
+def files_of(options: Mapping[str, str]) -> list[str]:
+    """Return the files of a job by `filename`, in which a colon separates names (HOWTO, "filename")."""
+    return [name.replace("\\:", ":") for name in re.split(r"(?<!\\):", options.get(FILES, "")) if name]
+
+
 def parameters_of(options: Mapping[str, str], operation: str, lanes_are_known: bool) -> dict[str, AxisValue]:
     """Return the parameters that follow from the options of a job; all others are not known.
 
@@ -157,8 +173,8 @@ def parameters_of(options: Mapping[str, str], operation: str, lanes_are_known: b
     lanes = _whole(options, "numjobs")
     if lanes_are_known:
         found["lanes"] = lanes
-        found["layout"] = "shared" if "filename" in options and lanes != 1 else "separate"
-    if "size" in options and not any(name in options for name in _SHAPES) and ":" not in options.get("filename", ""):
+        found["layout"] = "shared" if FILES in options and lanes != 1 else "separate"
+    if "size" in options and not any(name in options for name in _SHAPES) and len(files_of(options)) < 2:
         found["file_size"] = size_of(options["size"], base)
     if options.get("direct") == "1" or options.get("buffered") == "0":
         found["cache"] = "direct"

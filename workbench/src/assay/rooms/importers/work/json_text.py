@@ -37,13 +37,19 @@ _DECODER = json.JSONDecoder(parse_int=_number, parse_float=_number, parse_consta
 
 
 @cache
-def _decoder(ending: str) -> json.JSONDecoder:
-    """Return a decoder that adds an ending to keys that stand a second time in an object."""
+def _decoder(ending: str, joined: str) -> json.JSONDecoder:
+    """Return a decoder that keeps what stands several times in an object; arguments as in `decode_json`."""
 
     def of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, value in pairs:
-            found[f"{name}{ending}" if name in found else name] = value
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        if joined in found:
+            found[joined] = ":".join(str(value) for name, value in pairs if name == joined)
+        if ending:
+            found = {}
+            for name, value in pairs:
+                found[f"{name}{ending}" if name in found else name] = value
         return found
 
     return json.JSONDecoder(
@@ -51,19 +57,22 @@ def _decoder(ending: str) -> json.JSONDecoder:
     )
 
 
-def decode_json(text: str, start: int, second: str = "") -> tuple[Any, int]:
+def decode_json(text: str, start: int, second: str = "", joined: str = "") -> tuple[Any, int]:
     """Return the value that begins at a position of a text, and where it ends.
+
+    Of keys that stand several times in an object the last one counts, but for those of the last two arguments.
 
     Args:
         text: The text.
         start: Position of the first character of the value.
-        second: Added to keys that stand a second time in an object, of which the last one counts otherwise.
+        second: Added to keys that stand a second time in an object.
+        joined: Key whose values become one text, with colons between them.
 
     Raises:
         OutputError: It is not JSON, or a number in it is too long or not finite, or it is nested too deeply.
     """
     try:
-        return (_decoder(second) if second else _DECODER).raw_decode(text, start)
+        return (_decoder(second, joined) if second or joined else _DECODER).raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise OutputError(error.lineno, f"not JSON: {error.msg}", HINT) from None
     except (ValueError, RecursionError) as error:

@@ -207,6 +207,9 @@ def set_option(
     value = _replaced(text or "", where, found, variables) if variables is not None else text or ""
     if text is None and found in FLAGS:
         value = "1"
+    if found == "filename" and found in values:
+        # Each adds files, also to those of [global] (options.c, str_filename_cb).
+        value = f"{values[found].value}:{value}"
     shown = "(not shown)" if found in SECRETS else value
     values.pop(found, None)
     values[found] = Value(value, where, name if text is None else f"{name}={shown}")
