@@ -188,7 +188,7 @@ def test_what_is_recognised_and_left_out_is_said(tmp_path: Path) -> None:
     assert lines[0] == f"{files[0]}: fio 3.33, JSON: 1 result"
     assert lines[1] == f"{files[1]}: fio 3.33, JSON: 0 results, 1 left out"
     assert f"left out: {files[1]}:8: t: rw=randtrim trims" in done.stderr
-    assert "--order sequential or random" in done.stderr
+    assert "state it with `assay import --order ORDER`" in done.stderr
     shown = assay(tmp_path, "show", "last").stdout
     assert "left out" in shown and "trims" in shown
 
@@ -201,7 +201,7 @@ def test_a_failed_job_is_no_result(tmp_path: Path) -> None:
 
 def test_text_and_terse_output_are_imported(tmp_path: Path) -> None:
     text, terse = (FOLDER / f"{name}.txt" for name in ("2.2.10-groups", "3.33-terse-status-interval"))
-    assert "add --order sequential or random" in refused(tmp_path, terse)
+    assert "state it with `assay import --order ORDER`" in refused(tmp_path, terse)
     done = assay(tmp_path, "import", text, terse, "--order", "random", "--study", "old")
     assert f"{text}: fio 2.2.10, text: 2 results\n" in done.stderr
     assert f"{terse}: fio 3.33, terse output (version 3): 2 results" in done.stderr

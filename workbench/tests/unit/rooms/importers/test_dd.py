@@ -47,7 +47,16 @@ def test_all_languages_say_the_same() -> None:
     found = results(dd.read, text)
     assert len(found) == 2 * text.count("# ") and {one.figures[-3].text for one in found} == {"16777216", "32"}
     assert {one.figures[-1].unit for one in found} == {"MB/s", "GB/s", "kB/s"}
-    assert all("keep the command line" in one.left_out for one in found)
+    assert all("write its command line above it" in one.left_out for one in found)
+
+
+def test_a_command_line_that_is_written_above_says_what_was_done() -> None:
+    text = "16777216 bytes (17 MB, 16 MiB) copied, 0.1 s, 168 MB/s\n"
+    (unknown,) = results(dd.read, text)
+    example = re.search("`(dd [^`]*)`", unknown.left_out)
+    assert example and unknown.operation is None and unknown.figures[0].text == "16777216"
+    (found,) = results(dd.read, f"{example[1]}\n{text}")
+    assert (found.operation, found.target, found.parameters["record_size"]) == ("write", "FILE", 1 << 20)
 
 
 def test_the_command_line_says_what_was_done() -> None:

@@ -118,7 +118,7 @@ def test_the_same_run_is_the_same_in_each_form() -> None:
 def test_a_table_alone_needs_the_order() -> None:
     text = re.sub(r"^COMMAND LINE: .*$", "", text_of("3.1-9-tree.txt"), flags=re.M)
     found = [one for output in elbencho.read(text, FILE) for one in output.results if one.name in ("WRITE", "READ")]
-    assert found and all("add --order" in one.left_out for one in found)
+    assert found and all("state it with `assay import --order ORDER`" in one.left_out for one in found)
     assert all(one.operation for one in results(text) if one.name in ("WRITE", "READ"))
 
 

@@ -153,6 +153,22 @@ def test_ioping_raw_and_json() -> None:
     assert len(unknown) == 3 and all("command line" in one.left_out for one in unknown)
 
 
+@pytest.mark.parametrize(
+    ("command", "options", "operation", "size"),
+    [
+        ("-c 10 .", {"-c": "10"}, "random_read", 4096),
+        ("-DRc10 -s 16k -S1G .", {"-D": "yes", "-R": "yes", "-c": "10", "-s": "16k", "-S": "1G"}, "random_read", 16384),
+        ("-count 5 -write -linear .", {"-c": "5", "-W": "yes", "-L": "yes"}, "write", 256 << 10),
+        ("--size=8k -i 0.2 -I%T .", {"-s": "8k", "-i": "0.2", "-I": "%T"}, "random_read", 8192),
+        ("-w", {"-w": ""}, "random_read", 4096),
+    ],
+)
+def test_options_of_ioping_keep_their_values(command: str, options: dict[str, str], operation: str, size: int) -> None:
+    (found,) = results(ioping.read, f"$ ioping {command}\n{OLD_PING}")
+    assert found.options == options
+    assert (found.operation, found.parameters["record_size"]) == (operation, size)
+
+
 def test_ioping_order_direction_and_units() -> None:
     read, write, rapid, linear = results(ioping.read, sample("ioping", "1.0-all.txt"))
     assert [one.operation for one in (read, write, rapid, linear)] == [

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.study.axis import AxisValue
-from assay.rooms.importers.work.results import Order
+from assay.rooms.importers.work.results import NO_ORDER, Order
 
 READ_AND_WRITE = ("read", "write")
 
@@ -120,7 +120,7 @@ def stated_operation(used: Sequence[str], order: Order | None) -> tuple[str | No
         order: Order of offsets that the user states.
     """
     if order is None:
-        return None, "it does not say whether offsets were sequential or random: add --order sequential or random"
+        return None, NO_ORDER
     operation = BY_DIRECTIONS.get((tuple(name for name in used if name != "mixed"), order))
     return operation, "" if operation else f"it has operations of {' and '.join(used) or 'no kind'}"
 

@@ -10,7 +10,7 @@ from assay.model.result.sample import ErrorTally
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.ior_setup import Setup
-from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, OutputError
+from assay.rooms.importers.work.results import NO_ORDER, Figure, ImportedResult, Measurement, OutputError
 
 HINT = "give the file as IOR printed it"
 ACCESSES = ("write", "read")
@@ -190,7 +190,7 @@ def _why_left_out(row: Iteration, setup: Setup) -> str:
     if not row.transfer_kib or not Decimal(row.transfer_kib):
         return "the size of its transfers is not known"
     if setup.is_random is None:
-        return "it does not say whether offsets were sequential or random: add --order sequential or random"
+        return NO_ORDER
     return ""
 
 

@@ -51,6 +51,8 @@ class ImportOptions(NamedTuple):
 
 
 STATED_NOTHING = ImportOptions()
+NO_ORDER = "it does not say whether offsets were sequential or random: state it with `assay import --order ORDER`"
+"""Why a result is left out whose order of offsets nothing says."""
 
 
 class OutputError(Exception):

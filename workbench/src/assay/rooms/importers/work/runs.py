@@ -25,6 +25,7 @@ _ENVIRONMENT = "imported from"
 """Section of the environment with the programs that measured."""
 _FACTS = "machines, as stated"
 """Section of the environment with the facts that the user states."""
+GUIDE = "docs/reference/imports.md"
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -99,7 +100,7 @@ def _check_count(outputs: Sequence[ToolOutput]) -> None:
     if not any(result.measured for result in results):
         reason = next((f": {result.name}: {result.left_out}" for result in results if result.left_out), "")
         names = ", ".join(dict.fromkeys(output.file.file for output in outputs))
-        raise AssayError(f"{names}: no result that a run could hold{reason}", "give a file with reads or writes")
+        raise AssayError(f"{names}: no result that a run could hold{reason}", f"{GUIDE} says what is read of each tool")
 
 
 def _environment(outputs: Sequence[ToolOutput]) -> dict[str, dict[str, str]]:

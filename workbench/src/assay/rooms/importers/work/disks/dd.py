@@ -48,6 +48,9 @@ _RECORDS = re.compile(r"[^\d+]{0,24}([0-9]+)\+([0-9]+)(?:\s?[^\W\d][^\d+]{0,40})
 _FAILED = re.compile(r"dd: (?!warning)(.{1,300}): ([^:]{1,120})")
 _BINARY = {"kB": "KB/s of 2^10", "KB": "KB/s of 2^10", "MB": "MB/s of 2^20", "GB": "GB/s of 2^30", "TB": "TB/s of 2^40"}
 _MAX_LINE = 400
+_NO_COMMAND = (
+    "whether it read or wrote is not known: write its command line above it, such as `dd if=/dev/zero of=FILE bs=1M`"
+)
 
 
 class _DdStatistics(NamedTuple):
@@ -221,7 +224,7 @@ def _why_left_out(copy: _Copy, moved: int) -> str:
     if not moved or copy.statistics.rate == "Infinity" or not float(copy.statistics.seconds):
         return "nothing was copied, or in no time"
     if copy.command is None:
-        return "whether it read or wrote is not known: keep the command line before it"
+        return _NO_COMMAND
     return "" if copy.command.operation else copy.command.why_none
 
 

@@ -13,7 +13,7 @@ from assay.model.result.sample import KindCounts
 from assay.model.secret import redact_word
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.disks.printed import finer, measurement, per_second
-from assay.rooms.importers.work.results import Figure, ImportedResult, ImportOptions, Measurement
+from assay.rooms.importers.work.results import NO_ORDER, Figure, ImportedResult, ImportOptions, Measurement
 
 NAME = "diskspd"
 HINT = "give the file as diskspd printed it"
@@ -165,7 +165,7 @@ def _operation(test: Timespan, stated: ImportOptions) -> tuple[str, str]:
         return "", "a share of its operations is random, the rest sequential, which Assay does not measure"
     if order is None:
         several = "its targets have different orders of offsets"
-        return "", several if test.targets else "whether offsets were sequential or random is not known: add --order"
+        return "", several if test.targets else NO_ORDER
     reads, writes = test.sections["read"].ops, test.sections["write"].ops
     shares = {one.write_percent for one in test.targets}
     if reads and writes and len(shares) > 1:

@@ -18,6 +18,7 @@ from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.disks.printed import amount, finer, lines_of, measurement, nanoseconds, per_second
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.results import (
+    NO_ORDER,
     STATED_NOTHING,
     Figure,
     ImportedResult,
@@ -58,6 +59,42 @@ _JSON_UNITS = {
     "mdev": "ns",
 }
 _THOUSANDS = {"": "", "k": "kIOPS", "M": "MIOPS", "G": "GIOPS"}
+_WITH_VALUE = "abceiloprsStTwP"
+_TIME_FORMAT = "I"
+"""Its value, which it may lack, stands in the same word."""
+_LONG = {
+    "async": "A",
+    "cached": "C",
+    "direct": "D",
+    "read-write": "G",
+    "linear": "L",
+    "nowait": "N",
+    "hipri": "H",
+    "write": "W",
+    "sync": "Y",
+    "dsync": "y",
+    "rapid": "R",
+    "keep": "k",
+    "batch": "B",
+    "json": "J",
+    "quiet": "q",
+    "warmup": "a",
+    "burst": "b",
+    "count": "c",
+    "entropy": "e",
+    "interval": "i",
+    "size": "s",
+    "work-size": "S",
+    "work-offset": "o",
+    "work-time": "w",
+    "speed-limit": "l",
+    "rate-limit": "r",
+    "min-time": "t",
+    "max-time": "T",
+    "print-count": "p",
+    "print-interval": "P",
+    "time": _TIME_FORMAT,
+}
 _MAX_LINE = 2000
 _PAUSES = 2
 _LINEAR_SIZE = 256 << 10
@@ -251,16 +288,42 @@ def _output(run: _IopingRun, file: ImportedFile, stated: ImportOptions) -> ToolO
     return ToolOutput(file=file.model_copy(update=known), results=(_result(run, stated),))
 
 
-def _flags(command: str) -> set[str]:
-    """Return the letters of the options of a command line."""
-    words = [word for word in command.split() if word.startswith("-") and not word.startswith("--")]
-    return {letter for word in words for letter in word[1:] if letter.isalpha()}
+def _options(command: str) -> dict[str, str]:
+    """Return the options of a command line by their letters, each with its value, or `yes`.
+
+    Source: ioping.c 1.3, `parse_options`, by getopt_long_only: long options may have one dash.
+    """
+    found: dict[str, str] = {}
+    words = iter(command.split())
+    for word in words:
+        name, equals, value = word.lstrip("-").partition("=")
+        if not word.startswith("-") or not name:
+            continue
+        letter = _LONG.get(name, "")
+        if letter:
+            found[letter] = (value if equals else next(words, "")) if letter in _WITH_VALUE else "yes"
+        elif not word.startswith("--"):
+            found |= _cluster(word[1:], words)
+    return found
+
+
+def _cluster(letters: str, words: Iterator[str]) -> dict[str, str]:
+    """Return the options of a word such as `RLc10`; a value may be the next of the words."""
+    found: dict[str, str] = {}
+    for at, letter in enumerate(letters):
+        if letter in _WITH_VALUE:
+            return found | {letter: letters[at + 1 :] or next(words, "")}
+        if letter == _TIME_FORMAT:
+            return found | {letter: letters[at + 1 :] or "yes"}
+        if letter.isalpha():
+            found[letter] = "yes"
+    return found
 
 
 def _result(run: _IopingRun, stated: ImportOptions) -> ImportedResult:
-    flags = _flags(run.command)
-    way = run.way or (("mix" if "G" in flags else "write" if "W" in flags else "read") if run.command else "")
-    order = "sequential" if "L" in flags else "random" if run.command else stated.order
+    chosen = _options(run.command)
+    way = run.way or (("mix" if "G" in chosen else "write" if "W" in chosen else "read") if run.command else "")
+    order = "sequential" if "L" in chosen else "random" if run.command else stated.order
     size = _request_size(run)
     if order is None and size and size != _LINEAR_SIZE:
         order = "random"
@@ -274,8 +337,8 @@ def _result(run: _IopingRun, stated: ImportOptions) -> ImportedResult:
         target=redact_word(escape_line(run.target, 80)) or NAME,
         workload=(operation or "other") + (", with pauses" if operation and _has_pauses(run) else ""),
         operation=operation,
-        parameters=_parameters(run, operation, flags) if operation else {},
-        options={f"-{flag}": "yes" for flag in sorted(flags)},
+        parameters=_parameters(run, operation, chosen) if operation else {},
+        options={f"-{letter}": redact_word(escape_line(value, 80)) for letter, value in sorted(chosen.items())},
         figures=tuple(run.figures.values()),
         latency_of="time of a request" if operation else "",
         measured=_measured(run, operation, latency) if operation else None,
@@ -298,8 +361,8 @@ def _why_left_out(run: _IopingRun, way: str, order: str | None) -> str:
     if rate is None or not float(rate.text) or "time" not in run.figures:
         return "nothing was measured"
     if not way:
-        return "whether it read or wrote is not known: keep the command line before it"
-    return "" if order else "whether offsets were sequential (-L) or random is not known: add --order"
+        return "whether it read or wrote is not known: write its command line above it, such as `ioping -W DIRECTORY`"
+    return "" if order else NO_ORDER
 
 
 def _measured(run: _IopingRun, operation: str, latency: Mapping[str, float]) -> Measurement:
@@ -322,11 +385,12 @@ def _request_size(run: _IopingRun) -> int | None:
     """Return the bytes of each request: as printed, as asked for, or from the bytes and the number of requests."""
     if run.size:
         return run.size
-    match = re.search(r"(?:^|\s)-\w*s ?([0-9]{1,9})([kmg]?)", run.command)
-    if match:
-        return _bytes_of(f"{match[1]}{match[2]}B")
+    chosen = _options(run.command)
+    if "s" in chosen:
+        match = re.match(r"([0-9]{1,9})([kmg]?)", chosen["s"].lower())
+        return _bytes_of(f"{match[1]}{match[2]}B") if match else None
     if run.command:
-        return _LINEAR_SIZE if "L" in _flags(run.command) else 4096
+        return _LINEAR_SIZE if "L" in chosen else 4096
     size, count = run.figures.get("size"), run.figures.get("count")
     if size is None or count is None or not float(count.text):
         return None
@@ -335,15 +399,15 @@ def _request_size(run: _IopingRun) -> int | None:
     return power if power and abs(each - power) <= _ROUNDED * power else None
 
 
-def _parameters(run: _IopingRun, operation: str, flags: set[str]) -> dict[str, AxisValue]:
+def _parameters(run: _IopingRun, operation: str, chosen: Mapping[str, str]) -> dict[str, AxisValue]:
     found: dict[str, AxisValue] = {"queue_depth": 1, "lanes": 1, "hosts": 1, "layout": "separate"}
     if size := _request_size(run):
         found["record_size"] = size
     if "mix" in operation:
         found["read_percent"] = 50
     if run.command:
-        if "D" in flags:
+        if "D" in chosen:
             found["cache"] = "direct"
         if "read" not in operation:
-            found["sync"] = "o_sync" if "Y" in flags else "o_dsync" if "y" in flags else "none"
+            found["sync"] = "o_sync" if "Y" in chosen else "o_dsync" if "y" in chosen else "none"
     return found

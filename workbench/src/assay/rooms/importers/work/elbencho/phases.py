@@ -13,7 +13,7 @@ from decimal import Decimal
 from assay.model.result.sample import KindCounts
 from assay.model.study.names import WORK, is_counted
 from assay.rooms.importers.work.elbencho.setup import ElbenchoSetup
-from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, OutputError
+from assay.rooms.importers.work.results import NO_ORDER, Figure, ImportedResult, Measurement, OutputError
 
 HINT = "give the file as elbencho wrote it"
 MAX_AMOUNT = 2**63
@@ -179,7 +179,7 @@ def _data_operation(phase: PhaseOutput) -> tuple[str, str]:
     elif phase.main.rate is None and phase.main.bytes is None:
         return ("create" if kind == "WRITE" else "open"), ""
     if setup.is_random is None:
-        return "", "it does not say whether offsets were sequential or random: add --order sequential or random"
+        return "", NO_ORDER
     if phase.is_mix:
         return ("random_mix" if setup.is_random else "sequential_mix"), ""
     word = "write" if kind == "WRITE" else "read"

@@ -9,7 +9,7 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import UNITS, convert
 from assay.rooms.importers.work.fio_options import size_of
-from assay.rooms.importers.work.results import Measurement, rate_alone
+from assay.rooms.importers.work.results import NO_ORDER, Measurement, rate_alone
 
 Kind = Literal["fio", "transfer", "round_trip", "transaction", "put", "get", ""]
 _FIO = re.compile(r"(.{1,80}:(?:read|write|trim)):(bandwidth|iops|latency(?::.{1,20})?)")
@@ -128,7 +128,7 @@ def _fio(
     stated = {"sequential": direction, "random": f"rand{direction}"}.get(order or "", "")
     operation = _FIO_WORDS.get(written or stated)
     if operation is None:
-        return MetricMeaning("whether offsets were sequential or random is not in its labels: state it with --order")
+        return MetricMeaning(NO_ORDER)
     rate, iops = (_rate(values, f"{group.name}:{what}", of) for what, of in (("bandwidth", "bytes/s"), ("iops", "1/s")))
     if not rate:
         return MetricMeaning("no rate above 0 is published")

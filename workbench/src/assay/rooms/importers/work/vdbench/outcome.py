@@ -9,7 +9,15 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.model.units import UnitError, parse_size
 from assay.rooms.importers.work.figure_units import convert
-from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, Order, OutputError, rate_alone
+from assay.rooms.importers.work.results import (
+    NO_ORDER,
+    Figure,
+    ImportedResult,
+    Measurement,
+    Order,
+    OutputError,
+    rate_alone,
+)
 from assay.rooms.importers.work.vdbench.runs import HINT, NAME, VdbenchRun, half_digit
 from assay.rooms.importers.work.vdbench.tables import OPERATIONS
 
@@ -26,7 +34,6 @@ _METADATA = {
 """Operation of vdbench -> operation. There is none like setattr, access, close, copy and move (Operations.java)."""
 _DATA = ("read", "write")
 _MIX = "read and write"
-_NO_ORDER = "it does not say whether offsets were sequential or random: add --order sequential or random"
 _NEVER_IN_NAMES = ("elapsed", "warmup", "iorate", "fwdrate", "reqrate", "operation")
 
 
@@ -105,7 +112,7 @@ def _order(run: VdbenchRun, order: Order | None) -> tuple[Order | None, str]:
     """Return the order of offsets, or why it is not known: `seekpct` is the share of random ones (WD_entry.java)."""
     asked = _number(run.options.get("seekpct"))
     if asked is None:
-        return order, "" if order else _NO_ORDER
+        return order, "" if order else NO_ORDER
     if asked <= 0:
         return "sequential", ""
     if asked == 100:
@@ -113,7 +120,7 @@ def _order(run: VdbenchRun, order: Order | None) -> tuple[Order | None, str]:
     if order:
         return order, ""
     partly = f"seekpct={run.options['seekpct']}: offsets are partly random and partly sequential"
-    return None, f"{partly}: add --order random to count them as random"
+    return None, f"{partly}: `assay import --order random` counts them as random"
 
 
 def _named(kind: str, order: Order | None) -> str:
@@ -141,7 +148,7 @@ def _file_results(run: VdbenchRun, target: str, order: Order | None) -> Iterator
         operation, left_out = _METADATA.get(part, ""), ""
         if part in (*_DATA, _MIX):
             offsets = "sequential" if run.is_format else order
-            operation, left_out = _named(part, offsets), "" if offsets else _NO_ORDER
+            operation, left_out = _named(part, offsets), "" if offsets else NO_ORDER
         elif not operation:
             left_out = f"Assay has no operation like {part}"
         suffix = f" ({part})" if len(parts) > 1 else ""
