@@ -155,7 +155,7 @@ def test_reports_of_one_folder_count_once() -> None:
 
     flat = named("5.04.06-sweep-flatfile.html", "out/flatfile.html")
     totals, part = (named("5.04.06-sweep-totals.html", f"out/{name}.html") for name in ("totals", "sd1"))
-    elsewhere = [named("5.04.06-sweep-totals.html", place) for place in ("out2/sd1.html", "out/console.txt")]
+    elsewhere = [named("5.04.06-sweep-totals.html", "out2/sd1.html"), named("5.04.06-curve-console.txt", "out/c.txt")]
     kept = left_out_twice([part, flat, totals, *elsewhere])
     assert [sum(one.measured is not None for one in output.results) for output in kept] == [
         0,
@@ -164,6 +164,24 @@ def test_reports_of_one_folder_count_once() -> None:
         *(sum(one.measured is not None for one in output.results) for output in elsewhere),
     ]
     assert {one.left_out for one in kept[0].results} == {"flatfile.html has all of it"}
+
+
+@pytest.mark.parametrize("name", ["sweep", "files"])
+@pytest.mark.parametrize("stated", [RANDOM, ImportOptions()])
+def test_a_console_beside_the_reports_of_the_same_run_is_no_run_of_its_own(name: str, stated: ImportOptions) -> None:
+    def read_as(sample: str, place: str) -> ToolOutput:
+        (output,) = reader.read(text_of(f"5.04.06-{name}-{sample}"), FILE.model_copy(update={"file": place}), stated)
+        return output
+
+    flat, console = read_as("flatfile.html", "run/out/flatfile.html"), read_as("console.txt", "run/log.txt")
+    kept = left_out_twice([console, flat])
+    assert kept[1] == flat
+    assert {one.left_out for one in kept[0].results} == {"run/out/flatfile.html has it, with the same figures"}
+    first, *rest = console.results
+    faster = [figure._replace(text="777777.00") if figure.name == "rate" else figure for figure in first.figures]
+    other = console.model_copy(update={"results": (first.model_copy(update={"figures": tuple(faster)}), *rest)})
+    reasons = ["same figures" in one.left_out for one in left_out_twice([other, flat])[0].results]
+    assert reasons == [False] + [True] * len(rest)
 
 
 def test_what_vdbench_does_not_say_is_asked_for_or_missing() -> None:

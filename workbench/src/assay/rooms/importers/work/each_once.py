@@ -1,6 +1,7 @@
 """Results that two files of a folder have: of IO500 and what it ran, and the reports of one run of vdbench."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from assay.rooms.importers.work import io500, ior, mdtest
@@ -10,6 +11,8 @@ from assay.rooms.importers.work.vdbench import runs as vdbench
 _TOOLS = (ior.NAME, mdtest.NAME)
 _VDBENCH = ("flatfile.html", "totals.html", "summary.html")
 """The reports of vdbench that have all of a run, best first."""
+_RATE = "rate"
+"""Name of vdbench's figure of operations per second."""
 
 
 def left_out_twice(outputs: Sequence[ToolOutput]) -> list[ToolOutput]:
@@ -30,7 +33,44 @@ def _vdbench_once(outputs: Sequence[ToolOutput]) -> list[ToolOutput]:
         if output.file.tool == vdbench.NAME and names and path.name in _VDBENCH:
             one = _VDBENCH.index(path.name), path.name, names
             best[path.parent] = min(one, best.get(path.parent, one), key=lambda known: known[0])
-    return [_without_parts(output, best) if output.file.tool == vdbench.NAME else output for output in outputs]
+    whole = [one for one in outputs if Path(one.file.file).name == best.get(Path(one.file.file).parent, (0, "", {}))[1]]
+    return [
+        _without_printed(_without_parts(output, best), whole) if output.file.tool == vdbench.NAME else output
+        for output in outputs
+    ]
+
+
+def _without_printed(output: ToolOutput, whole: Sequence[ToolOutput]) -> ToolOutput:
+    """Return what vdbench printed on its console without the runs of which a report has the same figures.
+
+    People keep it beside the folder of reports or in it, under any name. It has all figures of summary.html.
+    """
+    if Path(output.file.file).suffix == ".html":
+        return output
+    reported: dict[str, list[tuple[str, ImportedResult]]] = {}
+    for report in whole:
+        for one in report.results:
+            reported.setdefault(one.name, []).append((report.file.file, one))
+    results = []
+    for one in output.results:
+        same = next((file for file, other in reported.get(one.name, ()) if _has_same_figures(one, other)), None)
+        results.append(one if same is None else _left_out(one, f"{same} has it, with the same figures"))
+    return output.model_copy(update={"results": tuple(results)})
+
+
+def _has_same_figures(one: ImportedResult, other: ImportedResult) -> bool:
+    """Whether all figures that two results share are equal, as far as their digits go, and the rate is among them.
+
+    Those of CPUs are not compared: `cpu_used` is not the same in all reports of vdbench 5.04.06.
+    """
+    mine, theirs = ({figure.name: figure.text for figure in each.figures} for each in (one, other))
+    shared = {name for name in mine.keys() & theirs.keys() if not name.startswith("cpu")}
+    return _RATE in shared and all(_is_same(mine[name], theirs[name]) for name in shared)
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two numbers may be printed from one: vdbench rounds, and of files cuts off."""
+    return abs(Decimal(one) - Decimal(other)) <= 2 * (vdbench.half_digit(one) + vdbench.half_digit(other))
 
 
 def _without_parts(output: ToolOutput, best: dict[Path, tuple[int, str, set[str]]]) -> ToolOutput:
