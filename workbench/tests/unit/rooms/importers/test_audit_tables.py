@@ -351,3 +351,12 @@ def test_a_table_of_logs_of_iozone_has_the_findings_of_the_logs() -> None:
     }
     assert rules - Counter(of_logs) == Counter({"derived-cell": 2, "cut-off": 1, "two-spellings": 1})
     assert Counter(of_logs) - rules == Counter()
+
+
+@pytest.mark.parametrize("tool", ["iozone", "iozone 3.420"])
+def test_the_rules_of_a_tool_are_for_a_table_that_states_its_version_too(tool: str) -> None:
+    roles = columns("op: operation", "ran: command", "test: label", "mb: {role: throughput, unit: MB/s}")
+    roles = roles.replace("columns:", f"tool: {tool}\ncolumns:")
+    outputs = read(csv_of("op,ran,test,mb", "write,iozone -a -i 1,write,5.1"), roles)
+    assert f"{outputs[0].file.tool} {outputs[0].file.version}".strip() == tool
+    assert "test-that-was-chosen" in {each.rule for each in audit(outputs, MachineFacts())}

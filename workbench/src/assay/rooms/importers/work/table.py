@@ -75,8 +75,10 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     table = read_table(text, roles.separator, roles.skip, roles.headings)
     _check_columns(table, roles)
     source = source_of(table, stated.roles, file.file)
+    tool, version = _tool_and_version(escape_line(roles.tool, 60))
     known = {
-        "tool": escape_line(roles.tool, 60) or NAME,
+        "tool": tool or NAME,
+        "version": version,
         "form": f"{file.form or table.form}, roles from {escape_line(stated.roles.name)}",
         "line": table.line,
     }
@@ -84,6 +86,12 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     if not results:
         raise OutputError(table.line, "no rows below the headings", "give a table with results")
     return by_log(ToolOutput(file=file.model_copy(update=known), results=results, table=source), roles)
+
+
+def _tool_and_version(stated: str) -> tuple[str, str]:
+    """Return the parts of a tool that is stated with its version: `IOR 3.3` -> `IOR`, `3.3`."""
+    tool, _, version = stated.rpartition(" ")
+    return (tool, version) if tool and version[:1].isdigit() else (stated, "")
 
 
 def _check_columns(table: TextTable, roles: Roles) -> None:
