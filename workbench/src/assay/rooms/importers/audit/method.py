@@ -105,17 +105,22 @@ def short_time(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFind
 
 
 def few_repeats(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
-    """Yield once that results have fewer repeats than an interval needs."""
-    groups: dict[tuple[str, ...], list[Item]] = defaultdict(list)
+    """Yield once that results which a reader compares have fewer repeats than an interval needs.
+
+    A reader compares results of one operation that differ in something else.
+    """
+    groups: dict[str, dict[tuple[str, ...], list[Item]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
         if item.measured is not None:
             result = item.result
-            values = str(sorted(result.parameters.items()))
-            groups[result.target, result.workload, result.name, result.operation or "", values].append(item)
-    few = [members for members in groups.values() if len(members) < MIN_REPEATS]
+            # Of iozone's throughput mode the name is the operation once more.
+            name = "" if item.is_throughput_test() else result.name
+            key = result.target, result.workload, name, str(sorted(result.parameters.items()))
+            groups[result.operation or ""][key].append(item)
+    compared = [members for alike in groups.values() if len(alike) > 1 for members in alike.values()]
+    few = [members for members in compared if len(members) < MIN_REPEATS]
     if few:
-        which = "the result has" if len(groups) == 1 else f"{len(few)} of {len(groups)} different results have"
-        text = f"{which} fewer than {MIN_REPEATS} repeats"
+        text = f"{len(few)} of {len(compared)} different results have fewer than {MIN_REPEATS} repeats"
         yield RuleFinding(few[0][0], f"{text}: differences between them may be chance", {"results": len(few)})
 
 

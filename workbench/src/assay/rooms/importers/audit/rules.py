@@ -296,7 +296,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "began-too-early",
         "warning",
-        "A run of iozone began before another one on the same clients can have ended.",
+        "A run of iozone began before another one on the same clients can have ended, by the rates of that one.",
         "a test takes at least file size / greatest rate of a process",
         several.began_too_early,
     ),
@@ -381,7 +381,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "few-repeats",
         "note",
-        "Results have fewer than three repeats.",
+        "Results of one operation that differ in something else have fewer than three repeats.",
         "no interval follows from one or two values",
         method.few_repeats,
     ),

@@ -16,7 +16,13 @@ from assay.rooms.importers.audit.findings import (
     first_of_outputs,
     number,
 )
-from assay.rooms.importers.audit.iozone_rules import began_at, min_seconds
+from assay.rooms.importers.audit.iozone_rules import (
+    began_at,
+    min_seconds,
+    stop_of_the_fastest,
+    sum_of_processes,
+    whole_records,
+)
 
 MAX_ITEMS = 2_000
 """Most results that are compared in pairs."""
@@ -100,8 +106,9 @@ def digits_alike(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFi
         if digits == matching or digits < 3 * SIGNIFICANT:
             continue
         if _tail(digits, matching) * len(pairs) < CHANCE:
-            text = f"{matching} of {digits} digits behind the leading two are those of {_name(first)}"
-            yield RuleFinding(second, f"{text}: by chance a tenth would be", {"digits": matching}, (first,))
+            copy, of = _later(first, second)
+            text = f"{matching} of {digits} digits behind the leading two are those of {_name(of)}"
+            yield RuleFinding(copy, f"{text}: by chance a tenth would be", {"digits": matching}, (of,))
 
 
 def rows_in_order(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
@@ -120,10 +127,13 @@ def rows_in_order(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleF
             )
 
 
-def same_second(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
-    """Yield distributed runs of iozone in several files that state the same second as their beginning."""
+def same_second(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield distributed runs of iozone in several files that state the same second as their beginning.
+
+    Of two, the finding is about the one whose figures contradict each other, if it is one of them.
+    """
     seen: dict[str, Item] = {}
-    repeated = copies(items)
+    repeated, doubtful = copies(items), _contradicted(items, facts)
     for item in first_of_outputs(items):
         file = item.output.file
         if id(item.output) in repeated:
@@ -132,15 +142,19 @@ def same_second(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFin
             continue
         first = seen.setdefault(file.date, item)
         if first is not item and (first.output.file.file != file.file or first.result.target != item.result.target):
-            text = f"it began in the same second as {_log(first, item)}: {file.date}"
-            yield RuleFinding(item, text, {"date": file.date}, (first,))
+            is_first = id(first.output) in doubtful and id(item.output) not in doubtful
+            one, two = (first, item) if is_first else (item, first)
+            text = f"it began in the same second as {_log(two, one)}: {file.date}"
+            yield RuleFinding(one, text, {"date": file.date}, (two,))
 
 
-def began_too_early(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+def began_too_early(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield runs of iozone that began before another one on the same clients can have ended.
 
-    A test takes at least the size of a file over the greatest rate of a process.
+    A test takes at least the size of a file over the greatest rate of a process. Where that rate is in doubt, and the
+    other run is not, the finding is about the run with the doubtful rate.
     """
+    doubtful = _contradicted(items, facts)
     runs = []
     for members in by_output(items):
         item = members[0]
@@ -152,9 +166,28 @@ def began_too_early(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rul
     for (began, lasted, hosts, item), (later, _, other_hosts, other) in combinations(runs, 2):
         gap = (later - began).total_seconds()
         if hosts == other_hosts and 0 < gap < lasted:
+            numbers: dict[str, object] = {"gap_s": f"{gap:.0f}", "lasted_s": f"{lasted:.0f}"}
+            if id(item.output) in doubtful and id(other.output) not in doubtful:
+                text = f"its tests took at least {about_duration(lasted)}, and {_log(other, item)} began "
+                text += f"{about_duration(gap)} after it on the same list of clients"
+                yield RuleFinding(item, text, numbers, (other,))
+                continue
             text = f"it began {about_duration(gap)} after {_log(item, other)}, whose tests took at least "
             text += f"{about_duration(lasted)} on the same list of clients"
-            yield RuleFinding(other, text, {"gap_s": f"{gap:.0f}", "lasted_s": f"{lasted:.0f}"}, (item,))
+            yield RuleFinding(other, text, numbers, (item,))
+
+
+def _contradicted(items: Sequence[Item], facts: MachineFacts) -> set[int]:
+    """Return the ids of the outputs whose tests have figures that cannot be."""
+    rules = (whole_records, sum_of_processes, stop_of_the_fastest)
+    return {id(found.item.output) for rule in rules for found in rule(items, facts)}
+
+
+def _later(one: Item, two: Item) -> tuple[Item, Item]:
+    """Return two tests, first the one that is a copy if one is: of two dates the later, else that which stands last."""
+    began = began_at(one), began_at(two)
+    is_first_later = began[0] is not None and began[1] is not None and began[0] > began[1]
+    return (one, two) if is_first_later else (two, one)
 
 
 def _log(item: Item, other: Item) -> str:
