@@ -360,3 +360,45 @@ def test_the_rules_of_a_tool_are_for_a_table_that_states_its_version_too(tool: s
     outputs = read(csv_of("op,ran,test,mb", "write,iozone -a -i 1,write,5.1"), roles)
     assert f"{outputs[0].file.tool} {outputs[0].file.version}".strip() == tool
     assert "test-that-was-chosen" in {each.rule for each in audit(outputs, MachineFacts())}
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "is_same"),
+    [("7hr 40m", "7 hr 40 min", True), ("7hr 42m", "7 hr 45 min", False), ("10 Gb/s", "10 GB/s", False)],
+)
+def test_texts_that_say_the_same_time_are_not_different(one: str, two: str, is_same: bool) -> None:
+    assert (found(csv_of("what,place,value", f"wall clock,table,{one}", f"wall clock,text,{two}"), PLACES) == []) is (
+        is_same
+    )
+
+
+def test_whole_numbers_that_are_too_many_for_chance_are_rounded_ones() -> None:
+    """Prices of a month in dollars stand among others in cents: a year is twelve times what was not printed."""
+    roles = figures(
+        ALL_IGNORED, "month: {role: derived, formula: year / 12}", "year: {role: derived, formula: month * 12}"
+    )
+    cents = [
+        f"{name},{price:.2f},{price * 12:.2f}"
+        for name, price in zip(
+            "efghijkl", (136.82, 336.31, 586.47, 223.64, 423.19, 673.73, 398.02, 598.56), strict=True
+        )
+    ]
+    dollars = ["a,536,6435", "b,1073,12870", "c,2145,25740"]
+    assert found(csv_of("name,month,year", *dollars, *cents), roles) == []
+    # One such number may have had zeros at its end.
+    assert found(csv_of("name,month,year", dollars[0], *cents), roles) != []
+
+
+def test_the_nearest_of_two_mistaken_units_is_named() -> None:
+    roles = figures(ALL_IGNORED, "raw: ignored", "usable: {role: derived, formula: raw}")
+    (wrong,) = found(csv_of("name,raw,usable", "a,12,10.9", "b,24,21.8", "c,48,43.7"), roles)
+    assert "as with 10^12 for 2^40" in wrong.text
+
+
+def test_a_heading_names_another_column_only_with_all_that_tells_it_apart() -> None:
+    head = "name,usd per hour,read gb,write gb,usd per tb hour printed,tb,usd per write gb hour printed"
+    rows = ("a,15.41,7.65,6.81,3.08,5,2.01", "b,15.12,2.40,2.34,1.26,12,6.30", "c,11.88,2.41,2.20,0.14,88,4.93")
+    names = head.split(",")
+    (wrong,) = found(csv_of(head, *rows), figures("name: comment", *(f"{name}: ignored" for name in names[1:])))
+    assert wrong.rule == "another-formula" and wrong.result == names[-1]
+    assert "the heading says `write gb` in place of `read gb`" in wrong.text

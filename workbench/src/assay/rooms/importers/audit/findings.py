@@ -1,5 +1,6 @@
 """Findings of an audit, and what rules look at."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
@@ -153,6 +154,13 @@ def half_digit(text: str) -> Decimal:
     """Return half of the last printed digit's place: `12.50` -> 0.005."""
     exponent = Decimal(text).as_tuple().exponent
     return Decimal(5).scaleb((exponent if isinstance(exponent, int) else 0) - 1)
+
+
+def tail(count: int, least: int, chance: float) -> float:
+    """Return the chance of at least so many hits of a count, each of which has a chance (binomial distribution)."""
+    return sum(
+        math.comb(count, hits) * chance**hits * (1 - chance) ** (count - hits) for hits in range(least, count + 1)
+    )
 
 
 def time_words(nanoseconds: float) -> str:

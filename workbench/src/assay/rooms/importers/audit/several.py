@@ -1,6 +1,5 @@
 """Rules about several results: copies, multiples, and runs that cannot have been at the time that they state."""
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -15,6 +14,7 @@ from assay.rooms.importers.audit.findings import (
     by_output,
     first_of_outputs,
     number,
+    tail,
 )
 from assay.rooms.importers.audit.iozone_rules import (
     began_at,
@@ -105,7 +105,7 @@ def digits_alike(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFi
                 matching += sum(a == b for a, b in zip(one[LEADING:], two[LEADING:], strict=True))
         if digits == matching or digits < 3 * SIGNIFICANT:
             continue
-        if _tail(digits, matching) * len(pairs) < CHANCE:
+        if tail(digits, matching, 0.1) * len(pairs) < CHANCE:
             copy, of = _later(first, second)
             text = f"{matching} of {digits} digits behind the leading two are those of {_name(of)}"
             yield RuleFinding(copy, f"{text}: by chance a tenth would be", {"digits": matching}, (of,))
@@ -218,11 +218,6 @@ def _pairs(items: Sequence[Item]) -> Iterator[tuple[Item, Item]]:
 
 def _digits(text: str) -> str:
     return re.sub(r"\D", "", re.sub(r"\.0+$", "", text))
-
-
-def _tail(count: int, least: int) -> float:
-    """Return the chance of at least so many agreements of a tenth each."""
-    return sum(math.comb(count, hits) * 0.1**hits * 0.9 ** (count - hits) for hits in range(least, count + 1))
 
 
 def _name(item: Item) -> str:

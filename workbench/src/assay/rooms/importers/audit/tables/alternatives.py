@@ -21,7 +21,7 @@ CHANCE = 1e-3
 """Most expected number of formulas that fit by chance."""
 CHANCE_OF_UNITS = 1e-2
 """The same for powers of 1000 and of 1024, which are taken for each other so often that less will do."""
-_BINARY = 6
+_BINARY = 8
 """How many of the first of `FACTORS` are such."""
 FACTORS = {
     1000 / 1024: "1000 for 1024",
@@ -30,6 +30,8 @@ FACTORS = {
     1000**2 / 1024**2: "10^6 for 2^20",
     1024**3 / 1000**3: "2^30 for 10^9",
     1000**3 / 1024**3: "10^9 for 2^30",
+    1024**4 / 1000**4: "2^40 for 10^12",
+    1000**4 / 1024**4: "10^12 for 2^40",
     1000.0: "1000 times it",
     0.001: "a thousandth of it",
     1024.0: "1024 times it",
@@ -80,13 +82,17 @@ def alternative(
     printed = {row: rounded(digits[row]) for row in wrong}
     attempts = 0
     for cells, cut in ((printed, ""), ({row: cut_off(digits[row]) for row in wrong}, ", and cut off")):
-        for place, (factor, words) in enumerate(FACTORS.items()):
+        fitting = []
+        for place, factor in enumerate(FACTORS):
             attempts += 1
             most = CHANCE_OF_UNITS if place < _BINARY else CHANCE
             found = {row: combined("*", values[row], Interval(factor, factor)) for row in wrong}
             if _fits(cells, found, attempts, most):
-                which = "the printed ones are" if len(wrong) > 1 else "the printed one is"
-                return Alternative(f"{which} as with {words}{cut}", factor)
+                fitting.append((_distance(cells, found), factor))
+        if fitting:
+            factor = min(fitting)[1]
+            which = "the printed ones are" if len(wrong) > 1 else "the printed one is"
+            return Alternative(f"{which} as with {FACTORS[factor]}{cut}", factor)
     role = table.roles.columns[heading]
     for other in _with_functions(formula, _AVERAGES):
         # A mean for a median, or the other way round, is so common that it needs no further sign.
@@ -117,6 +123,12 @@ def _fits(
             return False
         chance *= chance_of(cell, value)
     return chance < most
+
+
+def _distance(printed: Mapping[int, Interval], found: Mapping[int, Interval | None]) -> float:
+    """Return how far values are from the printed ones, as a share of these: the nearest of several is meant."""
+    pairs = [(cell.middle, value.middle) for row, cell in printed.items() if (value := found[row]) is not None]
+    return sum(abs(one - two) / max(abs(one), abs(two), 1e-300) for one, two in pairs)
 
 
 def chance_of(cell: Interval, value: Interval) -> float:

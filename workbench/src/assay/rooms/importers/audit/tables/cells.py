@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.study.parameters import DEFINITIONS
+from assay.rooms.importers.audit.findings import tail
 from assay.rooms.importers.audit.tables.intervals import Interval, exactly, is_printed_number, rounded
 from assay.rooms.importers.work.results import SourceTable
 from assay.rooms.importers.work.table_numbers import digits_of
@@ -21,6 +22,8 @@ from assay.rooms.importers.work.table_roles import (
 if TYPE_CHECKING:
     from assay.rooms.importers.audit.tables.search import Found
 
+CHANCE = 1e-3
+"""Chance below which zeros at the end of so many numbers are no coincidence."""
 MIN_SHARE = 0.6
 """Share of cells that must be numbers in a column of numbers."""
 
@@ -65,17 +68,33 @@ class TableColumn:
     def padded(self) -> tuple[str, ...]:
         """Its numbers with the zeros at the end that spreadsheets leave out: `5` between `4.5` and `3.5` is `5.0`.
 
-        Numbers get no more digits than the longest one of the column has: `50.3` beside `1.75` stays as it is.
+        Numbers get no more digits than the longest one of the column has: `50.3` beside `1.75` stays as it is. Nor
+        do those of which there are more than chance gives zeros: four of `536` among twenty of `336.82` are rounded.
         """
         known = [text for text in self.digits if text and "e" not in text.lower()]
-        places = max((len(text.partition(".")[2]) for text in known), default=0)
+        places = max((_places(text) for text in known), default=0)
         most = max((_significant(text) for text in known), default=0)
-        return tuple(_padded(text, places, most) if text and "e" not in text.lower() else text for text in self.digits)
+        missing = [places - _places(text) for text in known]
+        likely = {
+            zeros
+            for zeros in set(missing)
+            if tail(len(known), sum(each >= zeros for each in missing), 0.1**zeros) > CHANCE
+        }
+        return tuple(
+            _padded(text, places, most)
+            if text and "e" not in text.lower() and places - _places(text) in likely
+            else text
+            for text in self.digits
+        )
 
     @cached_property
     def is_whole(self) -> bool:
         """Whether all its numbers are whole."""
         return not any("." in text or "e" in text.lower() for text in self.digits)
+
+
+def _places(digits: str) -> int:
+    return len(digits.partition(".")[2])
 
 
 def _significant(digits: str) -> int:

@@ -22,6 +22,13 @@ _SUMS = {
     "min": "min|minimum",
     "max": "max|maximum",
 }
+_TIMES = {
+    **dict.fromkeys(("hour", "hours", "hr", "hrs", "h"), "h"),
+    **dict.fromkeys(("minute", "minutes", "min", "mins", "m"), "min"),
+    **dict.fromkeys(("second", "seconds", "sec", "secs", "s"), "s"),
+    **dict.fromkeys(("day", "days", "d"), "d"),
+}
+"""Unit of time as people write it -> one form."""
 _OTHERS = {"sum": ("mean", "max"), "mean": ("median", "sum"), "median": ("mean",), "min": ("max",), "max": ("min",)}
 
 
@@ -131,7 +138,13 @@ def different_values(table: AuditedTable) -> Iterator[TableFinding]:
 def _same(column: TableColumn, one: int, two: int) -> bool:
     if column.digits[one] and column.digits[two]:
         return _wide(column.digits[one]).overlaps(_wide(column.digits[two]))
-    return column.texts[one] == column.texts[two]
+    return _plain(column.texts[one]) == _plain(column.texts[two])
+
+
+def _plain(text: str) -> str:
+    """Return a text without what is the same however it is written: blanks, and words for units of time."""
+    words = re.findall(r"[^\W\d_]+|[\d.,]+|[^\w\s]", text)
+    return " ".join(_TIMES.get(word, word) for word in words)
 
 
 def _wide(digits: str) -> Interval:

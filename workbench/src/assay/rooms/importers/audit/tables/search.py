@@ -236,7 +236,8 @@ def _meant(table: AuditedTable, column: TableColumn, formula: Node) -> str:
         mine = set(words_of(used))
         for other in table.numeric:
             theirs = set(words_of(other.heading))
-            is_named = (theirs - mine) & wanted and not (mine - theirs) & wanted and mine & theirs
+            # All that tells the other column from this one stands in the heading, and nothing that tells this one.
+            is_named = mine & theirs and theirs - mine and theirs - mine <= wanted and not (mine - theirs) & wanted
             if other.heading not in (used, column.heading) and is_named:
                 return f"`{other.heading}` in place of `{used}`"
     return ""
