@@ -402,3 +402,42 @@ def test_a_heading_names_another_column_only_with_all_that_tells_it_apart() -> N
     (wrong,) = found(csv_of(head, *rows), figures("name: comment", *(f"{name}: ignored" for name in names[1:])))
     assert wrong.rule == "another-formula" and wrong.result == names[-1]
     assert "the heading says `write gb` in place of `read gb`" in wrong.text
+
+
+CLIENTS = columns(
+    "hosts: hosts",
+    "mb: {role: throughput, unit: MB/s}",
+    head=("with: {operation: read, target: a, file_size: 10GiB, lanes: 1, cache: CACHE}",),
+)
+
+
+def by_facts(rows: tuple[str, ...], cache: str = "keep") -> list[AuditFinding]:
+    facts = MachineFacts.model_validate({"memory": "60GiB", "link": "1Gb/s"})
+    outputs = read(csv_of("hosts,mb", *rows), CLIENTS.replace("CACHE", cache))
+    return [each for each in audit(outputs, facts) if each.severity != "note"]
+
+
+def test_hosts_that_a_table_states_are_the_clients_of_the_facts() -> None:
+    assert {each.rule for each in by_facts(("2,251.5",))} == {"above-network", "data-within-memory"}
+    assert {each.rule for each in by_facts(("4,251.5",))} == {"data-within-memory"}
+    assert by_facts(("4,251.5",), "drop") == []
+    (memory,) = by_facts(("4,251.5",))
+    assert memory.text.startswith("40GiB of data are less than twice the clients' memory, 240GiB")
+
+
+def test_many_results_above_one_limit_are_one_finding() -> None:
+    outputs = read(
+        csv_of("file,mb", *(f"{1024 << step},{200 + step}.5" for step in range(5))),
+        columns(
+            "file: {role: file_size, unit: KiB}",
+            "mb: {role: throughput, unit: MB/s}",
+            head=("with: {operation: read, target: a, lanes: 1}",),
+        ),
+    )
+    facts = MachineFacts.model_validate({"clients": 1, "memory": "1GiB", "link": "1Gb/s"})
+    above, within = [each for each in audit(outputs, facts) if each.severity != "note"]
+    assert (
+        above.text == "5 results of a read are more than the links of one client carry, 125 MB/s, the greatest 204 MB/s"
+    )
+    assert within.text.startswith("5 results of a read are of 1MiB to 16MiB of data, less than twice")
+    assert len(above.others) == len(within.others) == 4
