@@ -82,6 +82,10 @@ MONTHS = figures("name: comment", "$/hour: ignored", "$/month: ignored")
 LATENCIES = figures("name: comment", "p90 (ms): ignored", "p99 (ms): ignored", "max (ms): ignored")
 RATES = figures("name: comment", "write MB/s: ignored", "read MB/s: ignored", "creates/s: ignored")
 TOTALS = figures("site: comment", "host: comment", "TB: ignored", "kW: ignored")
+REPEATS = columns(
+    "job: repeat", "tasks: streams", "mb: {role: throughput, unit: MB/s}", head=("with: {operation: read}",)
+)
+REPEATED = ("1,32,4.1", "2,32,4.9", "3,32,4.4", "4,16,1.1", "5,16,2.9", "7,64,9.4")
 FALSE = {
     "latencies-in-order": (csv_of("name,p90 (ms),p99 (ms),max (ms)", "a,4.1,9.2,31", "b,5.2,41,11.2"), LATENCIES),
     "rows-with-figures-of-others": (
@@ -129,6 +133,7 @@ FALSE = {
         columns("os: target", "op: operation", "gb: {role: throughput, unit: GB/s}", "s: {role: time, unit: s}"),
     ),
     "units-of-cells": (csv_of("os,op,mb", "a,read,5.1 MB/s", "b,read,6.1 MiB/s"), columns(*RATE[:2], "mb: throughput")),
+    "spread-of-repeats": (csv_of("job,tasks,mb", *REPEATED, "8,64,9.8", "9,64,6.1"), REPEATS),
 }
 """Rule -> a table that is wrong as it says, and its roles."""
 RIGHT = {
@@ -172,6 +177,7 @@ RIGHT = {
         columns("os: target", "op: operation", "gb: {role: throughput, unit: GB/s}", "s: {role: time, unit: s}"),
     ),
     "units-of-cells": (csv_of("os,op,mb", "a,read,5.1 MB/s", "b,read,6.1 GB/s"), columns(*RATE[:2], "mb: throughput")),
+    "spread-of-repeats": (csv_of("job,tasks,mb", *REPEATED, "8,64,9.8", "9,64,8.1"), REPEATS),
 }
 """The same without the mistake."""
 
@@ -296,6 +302,7 @@ KNOWN = (
     ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 3398),
     ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 3407),
     ("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", 3433),
+    *(("aoe-2007", "matrices", "cell-among-neighbours", "kb_per_s", line) for line in (2684, 2726, 3421, 3427)),
     ("aws-2012", "best-rates", "unknown-instance", "instance", 38),
     ("aws-2012", "statements", "different-values", "value", 3),
     ("beegfs-2016", "options", "derived-cell", "usd_hour_per_gb_s_write", 2),
@@ -320,6 +327,9 @@ KNOWN = (
     ("powerscale-2020", "statements", "different-values", "value", 17),
     ("powerscale-2020", "iperf", "figures-alike", "gbytes", 8),
     ("powerscale-2020", "render-jobs", "gap-in-series", "job", 17),
+    ("powerscale-2020", "render-jobs", "spread-of-repeats", "wall_clock_min", 5),
+    ("powerscale-2020", "render-jobs", "spread-of-repeats", "throughput_gbit_s", 4),
+    ("powerscale-2020", "ping", "spread-of-repeats", "ms", 11),
 )
 """Paper, table, rule, column and line of each finding about the tables of five papers."""
 
@@ -441,3 +451,14 @@ def test_many_results_above_one_limit_are_one_finding() -> None:
     )
     assert within.text.startswith("5 results of a read are of 1MiB to 16MiB of data, less than twice")
     assert len(above.others) == len(within.others) == 4
+
+
+@pytest.mark.parametrize(("value", "is_far"), [("321.50", True), ("295.5", False), ("24.5", True), ("40.5", False)])
+def test_a_cell_is_far_from_neighbours_that_differ_less(value: str, is_far: bool) -> None:
+    """The neighbours are 100.68 to 102.21."""
+    assert any(each.rule == "cell-among-neighbours" for each in found(sizes({(1024, 16): value}), SIZES)) is is_far
+
+
+def test_neighbours_on_both_sides_of_an_edge_are_not_alike() -> None:
+    edge = {(512, 16): "20.5", (1024, 4): "22.5", (1024, 64): "81.5", (2048, 16): "90.5"}
+    assert found(sizes({**edge, (1024, 16): "301.5"}), SIZES) == []

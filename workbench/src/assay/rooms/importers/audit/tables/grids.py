@@ -18,10 +18,10 @@ MIN_SERIES = 8
 MAX_GAPS = 0.1
 MIN_AROUND = 3
 """Fewest neighbours of a cell."""
-ALIKE = 1.5
-"""Most by which the neighbours of a cell may differ."""
-APART = 5
-"""Least factor between a cell and all its neighbours."""
+APART = 3
+"""Least factor between a cell and the nearest of its neighbours."""
+SPREADS = 2.5
+"""The same in units of the factor by which the neighbours differ."""
 SIZES = ("file_size", "object_size", "record_size")
 """Parameters that are sizes, of which a smaller one bounds a larger one."""
 
@@ -113,7 +113,7 @@ def gaps_in_series(table: AuditedTable) -> Iterator[TableFinding]:
 
 
 def cell_among_neighbours(table: AuditedTable) -> Iterator[TableFinding]:
-    """Yield cells of a table of two sizes that are far from all their neighbours, which are alike."""
+    """Yield cells of a table of two sizes that are farther from all their neighbours than these are from each other."""
     sizes = [column for column in table.keys if table.role(column.heading) in SIZES]
     if len(sizes) != 2 or not all(column.is_numeric for column in sizes):
         return
@@ -141,10 +141,11 @@ def _far(
                 if 0 <= step < len(axes[axis]):
                     other = (axes[axis][step], place[1]) if axis == 0 else (place[0], axes[axis][step])
                     around += [exactly(figures.digits[grid[other]]).low] if other in grid else []
-        if len(around) < MIN_AROUND or min(around) <= 0 or value <= 0 or max(around) > ALIKE * min(around):
+        if len(around) < MIN_AROUND or min(around) <= 0 or value <= 0:
             continue
+        apart = max(value / max(around), min(around) / value)
         factor = value / statistics.median(around)
-        if factor >= APART or factor <= 1 / APART:
+        if apart >= max(APART, SPREADS * max(around) / min(around)):
             sizes = " of ".join(f"{size:g}" for size in reversed(place))
             shown = f"{factor:.1f}" if factor > 1 else f"{factor:.2f}"
             text = f"{test} {sizes}: {figures.digits[row]} is {shown} times its {len(around)} neighbours, "

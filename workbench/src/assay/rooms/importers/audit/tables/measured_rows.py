@@ -14,6 +14,10 @@ _HEADING = re.compile(
 )
 MIN_FIGURES, MIN_DIGITS = 3, 12
 """Fewest figures of a row, and digits of them together, that another row has by no chance."""
+MIN_REPEATS = 3
+"""Fewest repeats whose spread is looked at."""
+WIDE = 1.5
+"""Least factor between the greatest and the least of repeats that are far apart."""
 _RATE = re.compile(r"/ ?s(?:ec)?\b|\b[Ii][Oo][Pp][Ss]\b|\b(?:ops|[kMGT]i?[Bb])ps\b")
 
 
@@ -67,3 +71,32 @@ def rows_alike(table: AuditedTable) -> Iterator[TableFinding]:
             yield TableFinding(
                 table.lines[row], measured[0].heading, text, {"figures": len(key)}, (table.lines[first],)
             )
+
+
+def spread_of_repeats(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield columns of figures whose repeats of one result are far apart, with the farthest."""
+    keys = [column for column in table.keys if table.role(column.heading) != "repeat"]
+    if len(keys) == len(table.keys):
+        return
+    for figures in table.figures:
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for row in table.rows():
+            if figures.digits[row] and rounded(figures.digits[row]).low > 0 and not summary_function(table, row):
+                groups.setdefault(tuple(column.texts[row] for column in keys), []).append(row)
+        repeated = {key: rows for key, rows in groups.items() if len(rows) >= MIN_REPEATS}
+        ratios = {key: _ratio(figures, rows) for key, rows in repeated.items()}
+        wide = sorted((key for key in ratios if ratios[key] >= WIDE), key=lambda key: -ratios[key])
+        if wide:
+            rows = sorted(repeated[wide[0]], key=lambda row: float(figures.digits[row]))
+            which = "the result" if len(repeated) == 1 else f"{len(wide)} of {len(repeated)} results"
+            text = f"repeats of {which} differ by a factor of {WIDE} or more: "
+            text += f"`{' / '.join(filter(None, wide[0]))}` is {figures.digits[rows[0]]} to {figures.digits[rows[-1]]}"
+            numbers = {"factor": f"{ratios[wide[0]]:.3g}"}
+            lines = tuple(table.lines[row] for row in rows[1:])
+            yield TableFinding(table.lines[rows[0]], figures.heading, text, {**numbers}, lines)
+
+
+def _ratio(column: TableColumn, rows: list[int]) -> float:
+    """Return the greatest number of rows over the least, at least, by their printed rounding."""
+    numbers = [rounded(column.digits[row]) for row in rows]
+    return max(each.low for each in numbers) / min(each.high for each in numbers)

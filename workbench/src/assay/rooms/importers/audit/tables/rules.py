@@ -143,8 +143,8 @@ TABLE_RULES: tuple[TableRule, ...] = (
     TableRule(
         "cell-among-neighbours",
         "note",
-        "A cell over two sizes is five times or a fifth of its neighbours, which are alike.",
-        "three neighbours or more that differ by half at most; a cache may do it, or a digit that is wrong",
+        "A cell over two sizes is three times all its neighbours or more, or a third or less.",
+        "three neighbours or more, which differ far less from each other; a cache may do it, or a digit that is wrong",
         grids.cell_among_neighbours,
     ),
     TableRule(
@@ -153,6 +153,13 @@ TABLE_RULES: tuple[TableRule, ...] = (
         "A figure is about 10, 100 or 1000 times what the points before and after give, or such a part of it.",
         "five points and more that otherwise differ by a factor of five at most from one to the next",
         trends.factor_of_trend,
+    ),
+    TableRule(
+        "spread-of-repeats",
+        "note",
+        "Three and more repeats of a result differ by a factor of 1.5 or more.",
+        "something that the table does not state changed between them; their mean says little",
+        measured_rows.spread_of_repeats,
     ),
     TableRule(
         "figures-alike",
