@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from paths import REPOSITORY
+from paths import GOLDEN, REPOSITORY
 from table_samples import FILE, PAPERS, PASTED, columns, roles_of
 
 from assay.model.base import AssayError
@@ -462,3 +462,15 @@ def test_a_cell_is_far_from_neighbours_that_differ_less(value: str, is_far: bool
 def test_neighbours_on_both_sides_of_an_edge_are_not_alike() -> None:
     edge = {(512, 16): "20.5", (1024, 4): "22.5", (1024, 64): "81.5", (2048, 16): "90.5"}
     assert found(sizes({**edge, (1024, 16): "301.5"}), SIZES) == []
+
+
+def test_a_table_of_logs_without_roles_has_the_findings_of_the_logs(tmp_path: Path) -> None:
+    path = tmp_path / "logs.csv"
+    path.write_bytes((GOLDEN / "imports" / "iozone" / "eight-clients.csv").read_bytes())
+    outputs, _ = outputs_of(str(path), tmp_path)
+    assert len(outputs) == 16 and {one.file.tool for one in outputs} == {"iozone"}
+    rules = Counter(each.rule for each in audit(outputs, MachineFacts()))
+    assert (rules["whole-records"], rules["test-that-was-chosen"], rules["constant-multiple"]) == (6, 2, 4)
+    # Without one of the five figures it is a table like others.
+    path.write_text(path.read_text().replace("min_xfer_kb", "least"))
+    assert {one.file.tool for one in outputs_of(str(path), tmp_path)[0]} == {table.NAME}

@@ -9,6 +9,7 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.model.study.parameters import DEFINITIONS
 from assay.rooms.importers.work.guess.columns import DATES, UNKNOWN_HEADING, guess_numbers, guess_texts, is_comment
+from assay.rooms.importers.work.guess.iozone_log import guess_log
 from assay.rooms.importers.work.guess.separators import Separators, find_separators, is_numeric
 from assay.rooms.importers.work.guess.text import roles_text
 from assay.rooms.importers.work.guess.words import (
@@ -79,6 +80,7 @@ class GuessedRoles:
     columns: list[GuessedColumn]
     constants: dict[str, AxisValue] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
+    tool: str = ""
 
     def of_role(self, *roles: str) -> list[GuessedColumn]:
         """Return the columns with one of some roles."""
@@ -111,6 +113,7 @@ def guess_roles(text: str) -> Guess:
         _guess_column(found, column)
     for column in found.of_role("operation", "order"):
         _guess_values(found, column)
+    guess_log(found)
     _guess_wide(found, title)
     _guess_wide_targets(found, title)
     _guess_target(found)

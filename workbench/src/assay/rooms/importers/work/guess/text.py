@@ -19,6 +19,7 @@ def roles_text(guess: "GuessedRoles") -> str:
     numbers = guess.numbers
     head = {
         "rows": "results",
+        "tool": guess.tool,
         "separator": guess.separator,
         "skip": guess.skip,
         "headings": guess.headings if guess.headings > 1 else 0,
