@@ -1,7 +1,7 @@
 """`assay study`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from assay.terminal.output_file import FORCE, OutputFile, never_marked, output_o
 
 _MAX_SCRIPT = 1 << 20
 """Bytes of a script at most."""
+_MAX_NAMED = 8
+"""Variables that one message names."""
 _LONG = re.compile(r"(\S{300})\S+")
 _PASSWORD = re.compile(r"[A-Za-z0-9]:/{1,2}[^/\s@]*:[^/\s@]*@")
 """`http://user:password@`, of which paths keep one slash."""
@@ -64,7 +66,7 @@ def from_ior(line: str = _LINE, tasks: int | None = _TASKS, output: Path | None 
     """
     from assay.rooms.foreign.work.ior import ior_study
 
-    _write_study(lambda: ior_study(line, _script, tasks), output, force)
+    _write_study(lambda: ior_study(line, _script, tasks), output, force, line)
 
 
 @source.command("mdtest")
@@ -79,7 +81,7 @@ def from_mdtest(
     """
     from assay.rooms.foreign.work.mdtest import mdtest_study
 
-    _write_study(lambda: mdtest_study(line, tasks), output, force)
+    _write_study(lambda: mdtest_study(line, tasks), output, force, line)
 
 
 @source.command("io500")
@@ -140,7 +142,7 @@ def _add(tool: Tool) -> None:
         output: Path | None = _OUTPUT,
         force: bool = FORCE,
     ) -> None:
-        _write_study(lambda: tool.make(text, lambda path: _text(path, path, tool.file_hint)), output, force)
+        _write_study(lambda: tool.make(text, lambda path: _text(path, path, tool.file_hint)), output, force, text)
 
     source.command(tool.name, help=tool.description)(from_tool)
 
@@ -166,13 +168,55 @@ def _text(path: str, what: str, hint: str) -> str:
         raise AssayError(f"{what}: it is not text", hint) from None
 
 
-def _write_study(make: Callable[[], str], output: Path | None, force: bool) -> None:
+def _write_study(make: Callable[[], str], output: Path | None, force: bool, line: str = "") -> None:
     file = OutputFile(output or Path("-"), never_marked, force)
-    text = _without_passwords(make)
+    text = _without_passwords(lambda: _with_variables(make, line))
     _check(text)
     file.write(text)
     if not file.prints:
         note(f"the study: {file.path}; next: assay plan {file.path}")
+
+
+def _with_variables(make: Callable[[], str], line: str) -> str:
+    """Return a study that no unset variable of the command line is left in.
+
+    Args:
+        make: Returns the study.
+        line: The command line; empty for a file.
+
+    Raises:
+        AssayError: As `make`, which then also names the variables that are not set; or one of them is in the study.
+    """
+    names = _names_unset(line)
+    try:
+        study = make()
+    except AssayError as error:
+        error.others += (_unset(names),) if names else ()
+        raise
+    body = "\n".join(one for one in study.splitlines() if not one.startswith("#"))
+    left = [name for name in names if re.search(rf"\$\{{?{name}\b", body)]
+    if left:
+        raise AssayError(*_unset(left))
+    return study
+
+
+def _names_unset(line: str) -> list[str]:
+    """Return the unset variables of a command line; none if it cannot be split, or is the path of a file."""
+    from assay.rooms.foreign.work.line import unset_variables
+
+    try:
+        return unset_variables(line)
+    except AssayError:
+        return []
+
+
+def _unset(names: Sequence[str]) -> tuple[str, str]:
+    """Return the message about variables that are not set, and its hint."""
+    shown = ", ".join(names[:_MAX_NAMED]) + (" ..." if len(names) > _MAX_NAMED else "")
+    what = (
+        f"variable{'s' if len(names) > 1 else ''} of the command line that {'are' if len(names) > 1 else 'is'} not set"
+    )
+    return f"{what}: {shown}", f"write the value, or set it: {names[0]}=VALUE assay study from ..."
 
 
 def _check(text: str) -> None:

@@ -458,7 +458,7 @@ WRONG = {
     "mpirun -np 0 ior": "mpirun -np: 0 is below 1",
     "ior -o /x < in.txt": "'<' is shell syntax, not an argument of ior",
     "ior -o /x | tee log && rm /x": "'|' is shell syntax, not an argument of ior",
-    "cd /x; mpirun -np 2 ior": "'/x;' is shell syntax, not an argument of ior",
+    "cd /x; mpirun -np 2 ior": "';' is shell syntax, not an argument of ior",
 }
 
 

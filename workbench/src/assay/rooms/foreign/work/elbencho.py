@@ -1,7 +1,6 @@
 """Converts a command line of elbencho to an equivalent study (version 3.1)."""
 
 import re
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +11,9 @@ from assay.rooms.foreign.work.elbencho_common import expanded
 from assay.rooms.foreign.work.elbencho_files import file_parts
 from assay.rooms.foreign.work.elbencho_objects import object_parts
 from assay.rooms.foreign.work.elbencho_options import NOTES, REFUSED
-from assay.rooms.foreign.work.ior import head_comments, note_variable
-from assay.rooms.foreign.work.line import join_lines, read_line
-from assay.rooms.foreign.work.notes import Notes
+from assay.rooms.foreign.work.ior import head_comments
+from assay.rooms.foreign.work.line import join_lines, plain_words, read_line
+from assay.rooms.foreign.work.notes import Notes, note_variable
 from assay.rooms.foreign.work.safe_line import safe_line
 
 NAMES = ("elbencho",)
@@ -58,7 +57,7 @@ def elbencho_study(text: str) -> str:
         notes.add(f"-i {study['repeats']}", "an interval needs 3 repeats at least: change repeats")
     if hosts:
         study["hosts"] = hosts
-    return study_text(study, head_comments(safe_line(shlex.split(text), SECRETS), notes))
+    return study_text(study, head_comments(safe_line(plain_words(text), SECRETS), notes))
 
 
 def _refuse(words: ElbenchoWords) -> None:

@@ -11,7 +11,7 @@ from assay.rooms.foreign.work.ior_place import targets_of
 from assay.rooms.foreign.work.ior_workload import workload_of
 from assay.rooms.foreign.work.launcher import tasks_of
 from assay.rooms.foreign.work.line import join_lines, read_line
-from assay.rooms.foreign.work.notes import Notes
+from assay.rooms.foreign.work.notes import Notes, note_variable
 
 NAMES = ("ior",)
 _HINT = "IOR_HINT__MPI__"
@@ -79,11 +79,6 @@ def _hints(variables: Mapping[str, str], by_mpi: bool, notes: Notes) -> dict[str
         else:
             note_variable(name, notes)
     return hints
-
-
-def note_variable(name: str, notes: Notes) -> None:
-    """Note that a study sets no environment variables. The value is left out, since it may be a secret."""
-    notes.add(name, "a study sets no variables of the environment: set it where engines are started, if they need it")
 
 
 def _study_fields(tests: Sequence[IorTest], notes: Notes) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assay.model.base import AssayError
 from assay.model.site.host import MAX_HOSTS
-from assay.rooms.foreign.work.notes import Notes
+from assay.rooms.foreign.work.notes import Notes, note_variable
 
 MAX_LANES, MAX_ASSUMED_HOSTS = 1024, 64
 """Most lanes of one engine, and most hosts that are assumed if a command line states no number."""
@@ -52,6 +52,11 @@ _HOSTS = ("-H", "-host", "--host")
 _PLACED = re.compile(r"ppr:(\d+):node.*")
 """Tasks per node in Open MPI's --map-by."""
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_WRAPPERS = (
+    *("sudo", "doas", "env", "nohup", "setsid", "time", "stdbuf", "exec"),
+    *("taskset", "numactl", "nice", "ionice", "chrt", "unbuffer"),
+)
+"""Commands before a program that start it on this host."""
 
 
 @dataclass
@@ -130,6 +135,15 @@ def _variables(words: Sequence[str]) -> Iterator[tuple[str, str]]:
         match = _VARIABLE.fullmatch(word)
         if match is not None:
             yield match[1], match[2]
+
+
+def note_before(words: Sequence[str], notes: Notes) -> None:
+    """Note what a study does not do of the words in front of a program that has no launcher: variables, other hosts."""
+    for name, _value in _variables(words):
+        note_variable(name, notes)
+    command = next((word for word in words if _VARIABLE.fullmatch(word) is None), None)
+    if command is not None and Path(command).name not in _WRAPPERS:
+        notes.add(Path(command).name, "left out: engines start on this host, or on the hosts that the study names")
 
 
 def _number(words: Sequence[str], known: Sequence[str], found: Launch) -> int | None:

@@ -1,8 +1,8 @@
 """Splits another program's command line into launcher, program and the words behind it."""
 
+import os
 import posixpath
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 from assay.model.base import AssayError
 from assay.rooms.foreign.work.launcher import Launch, launch_of
+from assay.rooms.foreign.work.shell_words import ShellWord, shell_line
 
-_SHELL = re.compile(r"(\d*|&)(>>?|<<?)[&|]?.*|\|\|?&?|&&?|;|.*;")
-"""Shell syntax: redirections, pipes, further commands."""
-_OUTPUT = re.compile(r"(?:[12]?|&)>[>|]?(?P<file>[^<>|;]*)")
-"""A redirection of what a program prints; its file may be the next word."""
+_OUTPUT = re.compile(r"[12]?>[>|&]?|&>>?")
+"""A redirection of what a program prints; its file is the next word."""
 _BRACES = re.compile(r"(?<!\$)\{(?:(\d{1,6})\.\.(\d{1,6})|([^{}]*,[^{}]*))\}")
 """A sequence or list in braces that a shell writes out. `{1...4}` is none: warp reads that itself."""
 _MAX_BRACED = 4096
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 """A line continuation. Blanks behind the backslash are accepted, since they are a common copying error."""
-
+_DASHES = ("\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}", "\N{HYPHEN}", "\N{NON-BREAKING HYPHEN}")
+"""What texts are printed with in place of hyphens, so that options copied from them are none to any program."""
 _WITH_PASSWORD = re.compile(r"://[^/@]*:[^/@]*@")
 
 
@@ -82,21 +82,18 @@ def split_line(text: str, names: Sequence[str]) -> Parts:
     Raises:
         AssayError: The text cannot be split into words, has shell syntax, or does not name the program.
     """
-    try:
-        words = shlex.split(join_lines(text), comments=False)
-    except ValueError as error:
-        message = f"the command line cannot be read: {str(error).lower()}"
-        raise AssayError(message, "quote it as for a shell") from None
-    words = _without_output(words)
-    shell = next((word for word in words if _SHELL.fullmatch(word)), None)
+    found = _without_output(shell_line(join_lines(text), os.environ).words)
+    shell = next((word.value for word in found if word.is_operator), None)
     if shell is not None:
         message = f"{shell!r} is shell syntax, not an argument of {names[0]}"
+        raise AssayError(message, f"write the command of {names[0]} alone, without other commands and input")
+    dashed = next((word.value for word in found if word.is_plain and word.value.startswith(_DASHES)), None)
+    if dashed is not None:
         raise AssayError(
-            message, f"write the command of {names[0]} alone, without redirections, pipes and further ones"
+            f"{dashed!r} begins with a printed dash, which is no hyphen", "write - or --, as the tool has it"
         )
-    plain = set(join_lines(text).split())
-    words = [one for word in words for one in (_written_out(word) if word in plain else [word])]
-    place = next((at for at, word in enumerate(words) if _is_program(word, names)), None)
+    words = [one for word in found for one in (_written_out(word.value) if word.is_plain else [word.value])]
+    place = _program_at(words, names)
     if place is None:
         if not words or not words[0].startswith("-"):
             message = f"no {names[0]} in the command line {text!r}"
@@ -105,21 +102,35 @@ def split_line(text: str, names: Sequence[str]) -> Parts:
     return Parts(tuple(words[:place]), words[place], tuple(words[place + 1 :]))
 
 
-def _without_output(words: list[str]) -> list[str]:
-    """Leave out where a program's output goes, which is no part of its work: redirections, and what is behind a pipe.
+def plain_words(text: str) -> list[str]:
+    """Return the words of a command line with its variables as they were written, for the head of a study."""
+    return [word.value for word in shell_line(join_lines(text), {}).words]
+
+
+def unset_variables(text: str) -> list[str]:
+    """Return the names of the variables in a command line that are not set here."""
+    return shell_line(join_lines(text), os.environ).unset
+
+
+def _without_output(words: list[ShellWord]) -> list[ShellWord]:
+    """Leave out what is no part of a program's work: where its output goes, what is behind a pipe, and `&` at the end.
 
     Input, and commands that run before, behind or beside the program, stay.
     """
-    pipe = words.index("|") if "|" in words else len(words)
-    if any(_SHELL.fullmatch(word) and word != "|" and not _OUTPUT.fullmatch(word) for word in words[pipe:]):
+    if words and words[-1] == ShellWord("&", is_operator=True):
+        words = words[:-1]
+    pipe = next((at for at, word in enumerate(words) if word.is_operator and word.value in ("|", "|&")), len(words))
+    if any(word.is_operator and word.value[0] != "|" and not _OUTPUT.fullmatch(word.value) for word in words[pipe:]):
         return words
-    kept, rest = [], words[:pipe]
+    if any(word.is_operator and word.value == "||" for word in words[pipe:]):
+        return words
+    kept: list[ShellWord] = []
+    rest = words[:pipe]
     while rest:
         word = rest.pop(0)
-        redirection = _OUTPUT.fullmatch(word)
-        if redirection is None:
+        if not (word.is_operator and _OUTPUT.fullmatch(word.value)):
             kept.append(word)
-        elif not redirection["file"] and rest:
+        elif rest:
             rest.pop(0)
     return kept
 
@@ -150,9 +161,12 @@ def _sequence(first: str, last: str) -> list[str]:
     return [str(number).zfill(width) for number in numbers[: _MAX_BRACED + 1]]
 
 
-def _is_program(word: str, names: Sequence[str]) -> bool:
-    base = Path(word).name.lower()
-    return base in names or base.split("-")[0].split(".")[0] in names
+def _program_at(words: Sequence[str], names: Sequence[str]) -> int | None:
+    """Return the place of the program: the first word of its name, or else one such as `ior-4.0` or `mdtest.exe`."""
+    bases = [Path(word).name.lower() for word in words]
+    exact = (at for at, base in enumerate(bases) if base in names)
+    close = (at for at, base in enumerate(bases) if base.split("-")[0].split(".")[0] in names)
+    return next(exact, next(close, None))
 
 
 def directory_path(folder: str, name: str, option: str) -> str:

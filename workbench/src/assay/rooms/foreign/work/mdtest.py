@@ -10,10 +10,10 @@ from assay.model.units import format_size
 from assay.plan.command_lines.mdtest_options import LETTERS
 from assay.plan.command_lines.options import INTERFACE_PREFIX, ParsedOption, binary_size, options_of, whole_number
 from assay.plan.text import study_text
-from assay.rooms.foreign.work.ior import head_comments, note_variable
+from assay.rooms.foreign.work.ior import head_comments
 from assay.rooms.foreign.work.launcher import Tasks, lanes_of, tasks_of
 from assay.rooms.foreign.work.line import directory_path, join_lines, read_line, refuse_password
-from assay.rooms.foreign.work.notes import Notes
+from assay.rooms.foreign.work.notes import Notes, note_variable
 
 NAMES = ("mdtest",)
 _PLACE = "assay-mdtest"

@@ -14,3 +14,8 @@ class Notes:
         line = f"{what}: {why}"
         if line not in self.lines:
             self.lines.append(line)
+
+
+def note_variable(name: str, notes: Notes) -> None:
+    """Note that a study sets no environment variables. The value is left out, since it may be a secret."""
+    notes.add(name, "a study sets no variables of the environment: set it where engines are started, if they need it")

@@ -1,16 +1,15 @@
 """Converts a command line of MinIO warp to an equivalent study (version 1.6)."""
 
 import re
-import shlex
 from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.units import format_size
 from assay.plan.command_lines.warp_options import WarpLine, warp_number, warp_seconds, warp_size, warp_words
 from assay.plan.text import study_text
-from assay.rooms.foreign.work.ior import head_comments, note_variable
-from assay.rooms.foreign.work.line import join_lines, read_line
-from assay.rooms.foreign.work.notes import Notes
+from assay.rooms.foreign.work.ior import head_comments
+from assay.rooms.foreign.work.line import join_lines, plain_words, read_line
+from assay.rooms.foreign.work.notes import Notes, note_variable
 from assay.rooms.foreign.work.safe_line import safe_line
 from assay.rooms.foreign.work.warp_options import COMMANDS, NOTES, REFUSED, REFUSED_COMMANDS
 
@@ -66,7 +65,7 @@ def warp_study(text: str) -> str:
     notes.add("repeats: 1", "an interval needs 3 repeats at least: change repeats")
     if clients:
         study["hosts"] = clients
-    return study_text(study, head_comments(safe_line(shlex.split(text), SECRETS), notes))
+    return study_text(study, head_comments(safe_line(plain_words(text), SECRETS), notes))
 
 
 def _refuse(words: WarpLine) -> None:

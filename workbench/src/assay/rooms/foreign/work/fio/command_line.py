@@ -12,7 +12,9 @@ from pathlib import Path
 from assay.model.base import AssayError
 from assay.rooms.foreign.work.fio.jobs import FioJob, FioJobs, Reader, close_names, is_file, set_option
 from assay.rooms.foreign.work.fio.options import ALIASES, FLAGS, OPTIONS, canonical, word_set
+from assay.rooms.foreign.work.launcher import note_before
 from assay.rooms.foreign.work.line import join_lines, split_line
+from assay.rooms.foreign.work.notes import Notes
 
 NAMES = ("fio",)
 _VALUED = word_set(
@@ -56,12 +58,13 @@ class FioCommand:
     is_readonly: bool = False
 
 
-def read_command(text: str, read: Reader) -> FioCommand:
+def read_command(text: str, read: Reader, notes: Notes) -> FioCommand:
     """Return what a text asks for: the path of a job file, or a command line.
 
     Args:
         text: Path or command line.
         read: Returns the text of a file.
+        notes: Receives a line for what stands before fio and is left out.
 
     Raises:
         AssayError: fio would refuse it, or it asks for no work.
@@ -74,8 +77,16 @@ def read_command(text: str, read: Reader) -> FioCommand:
     parts = split_line(join_lines(text), NAMES)
     variables = dict(os.environ)
     variables.update((match[1], match[2]) for word in parts.before if (match := _VARIABLE.fullmatch(word)))
-    reader = _Words(list(parts.words), FioJobs(variables, read))
+    texts: list[str] = []
+
+    def read_and_keep(path: str) -> str:
+        texts.append(read(path))
+        return texts[-1]
+
+    reader = _Words(list(parts.words), FioJobs(variables, read_and_keep))
     reader.read_all()
+    taken = [word for word in parts.before if any(f"${{{word.partition('=')[0]}}}" in text for text in texts)]
+    note_before([word for word in parts.before if word not in taken], notes)
     command = _with_jobs(FioCommand(reader.jobs.jobs, reader.hosts, is_readonly=reader.is_readonly), "fio")
     _read_before(parts.before, command)
     return command

@@ -13,6 +13,7 @@ from assay.rooms.foreign.work.fio.options import OPTIONS, SECRETS
 from assay.rooms.foreign.work.fio.shared import sizes_of
 from assay.rooms.foreign.work.fio.work import FioWork, rate_fields, work_of
 from assay.rooms.foreign.work.ior import head_comments
+from assay.rooms.foreign.work.line import join_lines
 from assay.rooms.foreign.work.notes import Notes
 
 _MAX_LANES = 1024
@@ -34,7 +35,7 @@ def fio_study(text: str, read: Reader) -> str:
         AssayError: fio would refuse it, or its work has no counterpart.
     """
     notes = Notes()
-    command = read_command(text, read)
+    command = read_command(text, read, notes)
     targets: dict[str, dict[str, Any]] = {}
     workloads: dict[str, Any] = {}
     used: list[str] = []
@@ -51,7 +52,7 @@ def fio_study(text: str, read: Reader) -> str:
     if len(workloads) > 1 and any(job.text("filename") for job in command.jobs):
         notes.add("several jobs", "each workload makes its data itself, and reads no other's")
     study = {"study": "from-fio", "targets": targets, "workloads": workloads, **_study_fields(command, notes)}
-    return study_text(study, head_comments(_SECRET.sub(r"\1(not shown)", text), notes))
+    return study_text(study, head_comments(_SECRET.sub(r"\1(not shown)", join_lines(text)), notes))
 
 
 def _groups(jobs: Sequence[FioJob]) -> Iterator[list[FioJob]]:

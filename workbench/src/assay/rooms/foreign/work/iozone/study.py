@@ -8,6 +8,7 @@ from assay.plan.text import study_text
 from assay.rooms.foreign.work.ior import head_comments
 from assay.rooms.foreign.work.iozone.command_line import Words, read_words
 from assay.rooms.foreign.work.iozone.work import operations_of, settings_of, sizes_of
+from assay.rooms.foreign.work.launcher import note_before
 from assay.rooms.foreign.work.line import directory_path, split_line
 from assay.rooms.foreign.work.notes import Notes
 
@@ -30,7 +31,9 @@ def iozone_study(text: str, read: Callable[[str], str]) -> str:
         AssayError: iozone would refuse it, or its work has no counterpart.
     """
     notes = Notes()
-    words = read_words(split_line(text, NAMES).words, notes)
+    parts = split_line(text, NAMES)
+    note_before(parts.before, notes)
+    words = read_words(parts.words, notes)
     lanes, hosts = _lanes(words), _hosts(words, read)
     _check_files(words, lanes)
     workloads = _workloads(words, lanes, hosts, notes)
