@@ -116,7 +116,8 @@ EXAMPLES: dict[str, Example] = {
         "clocksource=gettimeofday\nruntime=30\nioengine=libaio\ndirect=1\ndisk_util=0\niodepth=1\n\n"
         "[fio-createfiles-00]\nstonewall\nblocksize=1Mi\ndescription='pre-create files'\ncreate_only=1\n\n"
         "[fio-bandwidthSR-00]\nstonewall\ndescription='Sequential Read'\nrw=read\nbs=1Mi\n",
-        refused="create_only",
+        (_read("1MiB", 1, 32, operations=["read"], file_size="128GiB", runtime="30s", layout="separate"),),
+        ("job fio-createfiles-00",),
     ),
     "weka-read": Example(
         "[global]\nfilesize=128G\ntime_based=1\nnumjobs=32\nstartdelay=5\nexitall_on_error=1\ncreate_serialize=0\n"
@@ -126,6 +127,20 @@ EXAMPLES: dict[str, Example] = {
         (_read("1MiB", 1, 32, operations=["read"], file_size="128GiB", runtime="30s", layout="separate"),),
         ("startdelay=5",),
     ),
+    # Longhorn's benchmark: jobs one after the other on one file, which the first of them finds laid out.
+    "one-file": Example(
+        "[global]\nfilename=/v/test\nsize=10g\nstonewall\nioengine=libaio\ndirect=1\nbs=128k\niodepth=64\n"
+        "[a]\nrw=randread\n[b]\nrw=randwrite\n[c]\nrw=write\n[d]\nrw=write\nfilename=/v/other\n",
+        ({"operations": ["random_read"]}, {"operations": ["random_write"]},
+         {"operations": ["rewrite"], "preallocate": None}, {"operations": ["write"], "preallocate": True}),
+        ("rw=randwrite: what is overwritten is written first",),
+    ),
+    "first-writes": Example(
+        "fio --filename=/v/test --size=1g --bs=4k --name=a --rw=randwrite --name=b --stonewall --rw=write",
+        ({"operations": ["random_write"]}, {"operations": ["rewrite"]}),
+        ("fio's file has no data yet",),
+    ),
+    "only-made": Example("fio --name=a --size=1g --rw=read --create_only=1", refused="create_only"),
     # A mixed load at a fixed rate.
     "rate": Example(
         "fio --name=r --rw=randread --bs=8k --size=1g --rate_iops=500 --numjobs=2 --runtime=10 --time_based "

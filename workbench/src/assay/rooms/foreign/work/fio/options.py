@@ -54,6 +54,7 @@ _MAPPED: _Rows = (
     ("fallocate", "`preallocate`", ""),
     ("overwrite", "`rewrite` instead of `write`", "0"),
     ("loops", "as many phases", "1"),
+    ("create_only", "the job is left out, since each workload makes its files itself", "0"),
     ("numjobs", "`lanes`", "1"),
     ("runtime time_based", "`runtime` with time_based, else `time_limit`", "0"),
     ("rate_iops rate", "`rate`, of all jobs together", "0"),
@@ -124,7 +125,7 @@ _FREE: _Rows = (
     ),
 )
 _NOTED: _Rows = (
-    ("ramp_time ramp_size", "nothing is left out at the beginning but the time until all lanes are at work", "0"),
+    ("ramp_time ramp_size", "results count as soon as all lanes are at work: no ramp is left out", "0"),
     ("unique_filename filename_format opendir", "Assay names its files itself", "1"),
     ("create_on_open", "files are made before the clock starts", "0"),
     ("file_service_type", "one file of a set after the other, each opened and closed", "sequential"),
@@ -185,7 +186,6 @@ _REFUSED: _Rows = (
     ("write_barrier", "no flush every so many writes: fsync=1 or end_fsync=1 has a counterpart", "0"),
     ("sync_file_range", "there is no sync_file_range: fsync=1 or end_fsync=1 has a counterpart", ""),
     ("atomic", "writes are not atomic ones (RWF_ATOMIC)", "0"),
-    ("create_only", "nothing is measured: each workload makes its files itself, so leave the job out", "0"),
     (
         "thinktime thinktime_spin thinktime_blocks thinktime_blocks_type thinktime_iotime",
         "lanes do not pause: rate_iops= has a counterpart",

@@ -38,6 +38,11 @@ class Place(NamedTuple):
     is_device: bool = False
     is_folder: bool = False
 
+    @property
+    def named(self) -> set[tuple[str, str]]:
+        """The files that it names, as folder and name; none for a device or for files that fio names."""
+        return {(folder, name) for folder in self.folders for name in self.names if self.is_folder}
+
 
 def place_of(job: FioJob, engine: FioEngine) -> Place:
     """Return where a job works.

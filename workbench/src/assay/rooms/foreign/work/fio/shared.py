@@ -69,7 +69,8 @@ def _shared(first: FioWork, amount: FioAmount, lanes: int, notes: Notes) -> int:
             return size * lanes
         if "runtime" not in first.fields:
             raise job.error("offset_increment", "parts of jobs overlap or have holes", "write the same as size")
-        notes.add(job.values["offset_increment"].written, f"{lanes} lanes have a part each, one after the other")
+        notes.add(job.values["offset_increment"].written, f"each of {lanes} lanes has an equal part of the "
+                  "file for itself; fio's jobs begin so far apart, and may overlap")  # fmt: skip
         return size
     if not first.fields.keys() & {"runtime", "time_limit"}:
         why = f"{lanes} jobs each go over the whole of one file, {about_size(size * lanes)} in all; lanes share it out"
@@ -77,11 +78,11 @@ def _shared(first: FioWork, amount: FioAmount, lanes: int, notes: Notes) -> int:
     if size // lanes < record:
         raise job.error("bs", f"larger than the part of each of {lanes} lanes", "write a larger size")
     is_random, is_timed = "random" in first.fields["operations"][0], "runtime" in first.fields
-    parts = ["lanes have a part of it each"]
+    parts = ["each lane has a part of it for itself, where each of fio's jobs works on all of it"]
     if not is_random:
         parts.append("fio's go through the same places side by side, and may find them in a cache")
     elif is_timed:
-        parts.append("each record of it comes as often")
+        parts.append("records come as often as with fio")
     if not is_timed:
         ends = f"they end after {about_size(size)}, fio's after {about_size(size * lanes)}, or when the time is over"
         parts.append(f"{ends}; add time_based, and both go on")

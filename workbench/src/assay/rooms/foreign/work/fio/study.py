@@ -39,9 +39,12 @@ def fio_study(text: str, read: Reader) -> str:
     targets: dict[str, dict[str, Any]] = {}
     workloads: dict[str, Any] = {}
     used: list[str] = []
-    for group in _groups(command.jobs):
+    made: set[tuple[str, str]] = set()
+    for group in _groups(_measured(command.jobs, notes)):
         name = _unique(group[0].text("name") or group[0].name, workloads)
-        target, fields = _workload(group, command, notes)
+        works = [work_of(job, made, notes) for job in group]
+        target, fields = _workload(works, command, notes)
+        made |= {file for work in works for file in work.place.named}
         key = next((key for key, other in targets.items() if other == target), None)
         key = key or ("place" if not targets else f"place-{len(targets) + 1}")
         targets.setdefault(key, target)
@@ -53,6 +56,21 @@ def fio_study(text: str, read: Reader) -> str:
         notes.add("several jobs", "each workload makes its data itself, and reads no other's")
     study = {"study": "from-fio", "targets": targets, "workloads": workloads, **_study_fields(command, notes)}
     return study_text(study, head_comments(_SECRET.sub(r"\1(not shown)", join_lines(text)), notes))
+
+
+def _measured(jobs: Sequence[FioJob], notes: Notes) -> list[FioJob]:
+    """Return the jobs that do more than make files.
+
+    Raises:
+        AssayError: There is none.
+    """
+    for job in jobs:
+        if job.has("create_only"):
+            notes.add(f"job {job.name}", "left out with create_only: each workload makes its files, outside the timing")
+    found = [job for job in jobs if not job.has("create_only")]
+    if not found:
+        raise jobs[0].error("create_only", "nothing is measured", "add a job that reads or writes the files")
+    return found
 
 
 def _groups(jobs: Sequence[FioJob]) -> Iterator[list[FioJob]]:
@@ -70,9 +88,8 @@ def _groups(jobs: Sequence[FioJob]) -> Iterator[list[FioJob]]:
     yield group
 
 
-def _workload(group: Sequence[FioJob], command: FioCommand, notes: Notes) -> tuple[dict[str, Any], dict[str, Any]]:
+def _workload(works: Sequence[FioWork], command: FioCommand, notes: Notes) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the target and the workload of jobs that run at the same time."""
-    works = [work_of(job, notes) for job in group]
     first = works[0]
     for work in works[1:]:
         if _kind_of_work(work) != _kind_of_work(first):

@@ -1,5 +1,6 @@
 """Converts a job of fio to the fields of a workload."""
 
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -47,8 +48,13 @@ class FioWork(NamedTuple):
     rate: Fraction | None
 
 
-def work_of(job: FioJob, notes: Notes) -> FioWork:
+def work_of(job: FioJob, made: Collection[tuple[str, str]], notes: Notes) -> FioWork:
     """Return what a job does.
+
+    Args:
+        job: The job.
+        made: Files that jobs before it have made, as folder and name.
+        notes: Receives a line for each difference.
 
     Raises:
         AssayError: fio would refuse it, or it has no counterpart.
@@ -70,7 +76,13 @@ def work_of(job: FioJob, notes: Notes) -> FioWork:
         return FioWork(job, place, fields, None, lanes, None)
     if engine.place == "objects":
         return FioWork(job, place, _objects(job, notes), None, lanes, None)
-    return _data(job, place, engine, lanes, notes)
+    operation = _operation(job, notes)
+    has_data = job.has("overwrite") or (bool(place.named) and place.named <= set(made))
+    if operation == "write" and has_data and not place.is_device:
+        operation = "rewrite"
+    work = _data(job, place, engine, operation, notes)
+    _note_prepared(work, has_data, notes)
+    return work
 
 
 def _check(job: FioJob, notes: Notes) -> None:
@@ -109,8 +121,7 @@ def _objects(job: FioJob, notes: Notes) -> dict[str, Any]:
     return fields | ({} if operation == "delete" else _time(job))
 
 
-def _data(job: FioJob, place: Place, engine: FioEngine, lanes: int, notes: Notes) -> FioWork:
-    operation = _operation(job, place, notes)
+def _data(job: FioJob, place: Place, engine: FioEngine, operation: str, notes: Notes) -> FioWork:
     record = record_size(job, job.text("rw", "read").partition(":")[0])
     is_random = operation.startswith("random")
     amount = amount_of(job, place, record, is_random, notes)
@@ -122,12 +133,11 @@ def _data(job: FioJob, place: Place, engine: FioEngine, lanes: int, notes: Notes
     fields |= _engine_fields(job, engine, amount, notes)
     if "mix" in operation:
         fields["read_percent"] = _read_percent(job)
-    _note_reads(job, place, operation, amount, notes)
     fields |= _time(job)
     fields |= settings_of(job, place, engine, operation, amount.files > 1, notes)
     if amount.sizes and fields.get("cache") == "direct":
         raise job.error("direct", "O_DIRECT needs files of whole blocks, not of random sizes", "write one filesize")
-    return FioWork(job, place, fields, amount, lanes, _rate(job, operation, record))
+    return FioWork(job, place, fields, amount, job.number("numjobs", 1, 1), _rate(job, operation, record))
 
 
 def _engine_fields(job: FioJob, engine: FioEngine, amount: FioAmount, notes: Notes) -> dict[str, Any]:
@@ -143,7 +153,7 @@ def _engine_fields(job: FioJob, engine: FioEngine, amount: FioAmount, notes: Not
     return {**found, **({"method": engine.method} if engine.method else {})}
 
 
-def _operation(job: FioJob, place: Place, notes: Notes) -> str:
+def _operation(job: FioJob, notes: Notes) -> str:
     written, colon, suffix = job.text("rw", "read").partition(":")
     operation = _PATTERNS.get(written.strip())
     if operation is None and "trim" in written:
@@ -168,7 +178,7 @@ def _operation(job: FioJob, place: Place, notes: Notes) -> str:
         raise job.error("random_distribution", "records are taken uniformly", "write random_distribution=random")
     if operation == "sequential_mix":
         notes.add(job.values["rw"].written, "reads and writes go on in one sequence; fio's go over the file each")
-    return "rewrite" if operation == "write" and job.has("overwrite") and not place.is_device else operation
+    return operation
 
 
 def record_size(job: FioJob, pattern: str) -> int:
@@ -227,17 +237,21 @@ def _phases(job: FioJob, operation: str, amount: FioAmount, notes: Notes) -> lis
     return found
 
 
-def _note_reads(job: FioJob, place: Place, operation: str, amount: FioAmount, notes: Notes) -> None:
-    if operation in ("write",):
+def _note_prepared(work: FioWork, has_data: bool, notes: Notes) -> None:
+    """Note what is written before a job begins; `has_data`: what it writes over had data with fio, too."""
+    operation, place, amount = work.fields["operations"][0], work.place, work.amount
+    if operation == "write" or amount is None:
         return
-    size = about_size(amount.total)
+    written = f"rw={work.job.text('rw', 'read')}"
     if place.is_device:
-        lost = f"{size} of {place.folders[0]} are written first, outside the timing, and what was there is lost"
-        notes.add(f"rw={job.text('rw', 'read')}", f"{lost}; fio works on what is there. Lower file_size for less")
-    elif operation == "random_write":
+        lost = f"{about_size(amount.total)} of {place.folders[0]} are written first, outside the timing"
+        why = f"{lost}, and what was there is lost; fio works on what is there. Lower file_size for less"
+        notes.add(written, why)
+    elif operation == "random_write" and not has_data:
         notes.add("randwrite", "goes over a file that was written, outside the timing; fio's file has no data yet")
     elif place.is_folder:
-        notes.add(f"rw={job.text('rw', 'read')}", "what is read is written first, outside the timing, as fio does")
+        what = "overwritten" if "write" in operation else "read"
+        notes.add(written, f"what is {what} is written first, outside the timing, as fio does")
 
 
 def _time(job: FioJob) -> dict[str, Any]:
