@@ -232,7 +232,7 @@ def _changed(data: bytes, samples: Sequence[bytes], draw: random.Random) -> byte
         parts[place : place + draw.choice((0, 1, 1, 3))] = theirs[at : at + draw.choice((1, 1, 3, 10))]
     elif what == 78:
         # What takes time that grows with the square of a length shows it only so.
-        parts[place:place] = [parts[place]] * (draw.choice((20, 200, 20_000)) if parts[place] else 200)
+        parts[place:place] = [parts[place]] * min(draw.choice((20, 200, 20_000)), MAX_BYTES // (len(parts[place]) + 1))
     else:
         at, length = draw.randrange(len(data) + 1), draw.choice((1, 1, 2, 5, 40))
         return data[:at] + data[at : at + length] * draw.choice((10, 1000, 20_000 // length)) + data[at:]
