@@ -37,7 +37,8 @@ def test_numbers_that_nothing_counts_are_refused(number: str) -> None:
     assert "total_ios cannot be" in error.message and error.line == 8 and error.hint
 
 
-@pytest.mark.parametrize("number", ["NaN", "-Infinity", "9" * 5000, "nan", "-nan", "0x10", "1" * 41])
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "9" * 5000, "nan", "-nan", "0x10", "1" * 41, "1e999", "-1e999",
+                                    "1e-999", "1e99999999999999999999"])  # fmt: skip
 def test_numbers_that_are_none_are_refused(number: str) -> None:
     assert "JSON" in refused(with_number(number)).message
 

@@ -100,6 +100,15 @@ def test_errors_are_counted() -> None:
     assert result.measured and result.measured.status == "failed" and result.measured.errors[0].code == 5
 
 
+@pytest.mark.parametrize("name", ["read.clat.mean", "read.lat.mean", "read.lat.stddev"])
+def test_a_latency_that_is_not_a_number_is_no_figure(name: str) -> None:
+    line = split("2.2.10-terse-3")[2]
+    (whole,) = read(line, "random").results
+    (result,) = read(line.replace(f";{figures_of(whole)[name][0]};", ";nan;"), "random").results
+    assert figures_of(whole).keys() - figures_of(result).keys() == {name}
+    assert result.measured and result.measured.iops
+
+
 def test_lines_that_count_the_same_again_are_snapshots() -> None:
     results = terse_results("3.33-terse-status-interval")
     kept = [one for one in results if not one.left_out]

@@ -261,6 +261,8 @@ def test_several_outputs_and_excerpts_are_read() -> None:
     outputs = fio_text.read(first + "\n" + second, FILE)
     assert [one.file.version for one in outputs] == ["2.2.10", "3.0"]
     assert outputs[1].file.line == first.count("\n") + 2
+    disks = first[first.index("Disk stats") :]
+    assert [one.file.version for one in fio_text.read(f"{disks}\n{first}", FILE)] == ["2.2.10"]
     excerpt = first[first.index("r: (groupid") : first.index("Run status")]
     (result,) = read(excerpt, "sequential").results
     assert result.operation == "read" and measured_of(result).ops == 2048 and "record_size" not in result.parameters

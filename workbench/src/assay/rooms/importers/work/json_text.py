@@ -1,6 +1,7 @@
 """JSON from other tools: numbers keep the digits that are printed, and nothing in it is trusted."""
 
 import json
+import math
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -26,6 +27,9 @@ class Number(str):
 def _number(text: str) -> Number:
     if len(text) > MAX_DIGITS:
         raise ValueError(f"a number with {len(text)} characters")
+    digits, has_exponent, _ = text.lower().partition("e")
+    if has_exponent and (math.isinf(number := float(text)) or (not number and digits.strip("-0."))):
+        raise ValueError(f"{text}, which no 64-bit floating-point number can be")
     return Number(text)
 
 

@@ -181,7 +181,8 @@ class _Reader:
         elif (match := _GROUP.fullmatch(line)) is not None:
             self._begin_group(int(match[1]), number)
         elif _DISKS.fullmatch(line):
-            self._is_disks, self._group = True, None
+            # Before any output of fio it is a word of other lines.
+            self._is_disks, self._group = bool(self.outputs), None
             self.end_job()
         elif self._job is not None:
             self._job.read_line(line, number)

@@ -235,7 +235,12 @@ def _direction(job: TerseJob, name: str, part: dict[str, Any]) -> Direction:
         message = f"job {job.name}: {name}.bw cannot be {rate} KiB/s, with {size} KiB in {runtime} ms"
         raise OutputError(job.line, message, HINT)
     ops = -(-int(iops) * int(runtime) // 1000)
-    times = {key: {one: part[f"{key}.{one}"] for one in _SUMMARY} for key in ("clat", "lat") if f"{key}.mean" in part}
+    # A mean or deviation may be `nan`, which is no figure.
+    times: dict[str, dict[str, Any]] = {
+        key: {one: part[f"{key}.{one}"] for one in _SUMMARY if f"{key}.{one}" in part}
+        for key in ("clat", "lat")
+        if f"{key}.mean" in part
+    }
     if "clat" in times and (percentiles := part.get("clat.percentile")):
         times["clat"]["percentile"] = percentiles
     return Direction(
