@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 from fio_samples import FILE, SAMPLES, changed, text_of
+from imported_samples import sample_text
 
 from assay.model.base import AssayError
 from assay.rooms.importers.audit.facts import read_facts
 from assay.rooms.importers.audit.rules import audit
-from assay.rooms.importers.work import fio
+from assay.rooms.importers.work import fio, iozone
+from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.fio_measured import MAX_JOBS
+from assay.rooms.importers.work.network import sockperf
 from assay.rooms.importers.work.registry import read_outputs, recognised_words
 from assay.rooms.importers.work.results import ImportOptions, OutputError
 from assay.rooms.importers.work.tools import IMPORTERS
@@ -162,3 +165,16 @@ def test_damage_that_readers_let_pass_does_not_stop_the_audit() -> None:
     outputs = fio.read(text, FILE)
     assert any("99 %" in figure.name for figure in outputs[0].results[0].figures)
     assert {finding.severity for finding in audit(outputs, read_facts(""))} == {"note"}
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "\u0663", "-1", "", "9" * 5000, "9" * 19, "1e3"])
+def test_options_that_are_no_numbers_stop_neither_reading_nor_audit(number: str) -> None:
+    assert whole_number(number) is None
+    for sample, name in (("3.33-read", "numjobs"), ("3.33-trim", "iodepth"), ("3.33-trim", "numjobs")):
+        outputs = fio.read(changed(sample, "jobs", 0, "job options", name, to=number), FILE)
+        assert outputs[0].results and audit(outputs, read_facts("")) is not None
+    text = sample_text("iozone", "3.414-throughput.txt").replace(" -i 0", f" -i {number}")
+    assert audit(iozone.read(text, FILE), read_facts("")) is not None
+    text = sample_text("sockperf", "3.7-full-log.csv").replace("--msg-size=14", f"--msg-size={number}")
+    (result,) = sockperf.read(text, FILE)[0].results
+    assert result.measured and not result.parameters

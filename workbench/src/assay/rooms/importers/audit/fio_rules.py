@@ -12,7 +12,7 @@ from assay.model.units import about_latency, about_number
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, number
 from assay.rooms.importers.work import fio_options
-from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.figure_units import convert, whole_number
 
 DIRECTIONS = ("read", "write", "trim", "mixed")
 MILLISECOND_NS = 10**6
@@ -119,11 +119,10 @@ def _requested_in_flight(item: Item) -> int:
     if depth and lanes:
         return depth * lanes
     options = item.result.options
-    depth_text, jobs = options.get("iodepth", "1"), options.get("numjobs", "1")
     # A job that trims has no parameters.
-    if item.measured is not None or item.output.file.tool != "fio" or not (depth_text.isdigit() and jobs.isdigit()):
+    if item.measured is not None or item.output.file.tool != "fio" or not options:
         return 0
-    return int(depth_text) * int(jobs) if options else 0
+    return (whole_number(options.get("iodepth", "1")) or 0) * (_processes(item) or 0)
 
 
 def rate_of_operations(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
@@ -278,11 +277,11 @@ def jobs_of_a_group(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rul
     counts = Counter((id(item.output), item.result.name) for item in items if item.output.file.tool == "fio")
     seen = set()
     for item in items:
-        key, jobs = (id(item.output), item.result.name), item.result.options.get("numjobs", "1")
-        if item.output.file.tool != "fio" or key in seen or not jobs.isdigit():
+        key, jobs = (id(item.output), item.result.name), _processes(item)
+        if item.output.file.tool != "fio" or key in seen or jobs is None:
             continue
         seen.add(key)
-        if 1 < counts[key] != int(jobs) > 1 and counts[key] % int(jobs):
+        if 1 < counts[key] != jobs > 1 and counts[key] % jobs:
             text = f"numjobs={jobs}, and {counts[key]} jobs of this name are listed"
             yield RuleFinding(item, text, {"numjobs": jobs, "listed": counts[key]})
 
@@ -332,7 +331,7 @@ def amount_of_data(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rule
         measured, size, options = item.measured, _single_size(item, "size"), item.result.options
         if counts[id(item.output)] > 1 or measured is None or not size or not _moves_its_size(item):
             continue
-        jobs = int(options.get("numjobs", "1"))
+        jobs = _processes(item) or 0
         block = fio_options.size_of(options.get("bs", "4k")) or 0
         wanted = size * jobs
         if abs(measured.bytes - wanted) >= max(block, 1) * jobs and not _is_of_several_jobs(item):
@@ -346,7 +345,7 @@ def _moves_its_size(item: Item) -> bool:
     measured, options = item.measured, item.result.options
     if measured is None or item.output.file.tool != "fio" or measured.status != "done" or not measured.has_counts:
         return False
-    if options.get("ioengine", "psync") not in WHOLE_SIZES or not options.get("numjobs", "1").isdigit():
+    if options.get("ioengine", "psync") not in WHOLE_SIZES or _processes(item) is None:
         return False
     several = len(fio_options.files_of(options)) > 1 or "," in options.get("bs", "")
     return not several and not any(name in options for name in _OTHER_AMOUNTS)
@@ -363,7 +362,12 @@ def _is_of_several_jobs(item: Item) -> bool:
     """Return whether fio counted other jobs with this one: `job_runtime` is the sum over all processes."""
     total = item.figures.get("job_runtime")
     times = [number(figure.text) for name, figure in item.figures.items() if name.endswith(".runtime")]
-    asked = item.result.options.get("numjobs", "1")
-    if total is None or not any(times) or not asked.isdigit():
+    asked = _processes(item)
+    if total is None or not any(times) or asked is None:
         return False
-    return number(total.text) >= (int(asked) + Decimal("0.5")) * max(times)
+    return number(total.text) >= (asked + Decimal("0.5")) * max(times)
+
+
+def _processes(item: Item) -> int | None:
+    """Return how many processes a job of fio asked for; None if its option is no number."""
+    return whole_number(item.result.options.get("numjobs", "1"))

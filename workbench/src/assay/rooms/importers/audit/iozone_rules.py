@@ -9,7 +9,7 @@ from assay.model.study.names import WORK
 from assay.model.units import about_number, format_size
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, first_of_outputs, half_digit, number
-from assay.rooms.importers.work.figure_units import UNITS, convert
+from assay.rooms.importers.work.figure_units import UNITS, convert, whole_number
 
 STOP_SHARE = Decimal("0.01")
 MIN_STOP_SECONDS = 5
@@ -137,7 +137,8 @@ def test_that_was_chosen(items: Sequence[Item], _facts: MachineFacts) -> Iterato
         if item.output.file.tool != "iozone":
             continue
         words = item.output.file.command.split()
-        chosen = {int(second) for first, second in pairwise(words) if first == "-i" and second.isdigit()}
+        numbers = (whole_number(second) for first, second in pairwise(words) if first == "-i")
+        chosen = {number for number in numbers if number is not None}
         is_test, name = item.is_throughput_test(), item.result.name
         test = TESTS.get(name) if is_test else CELL_TESTS.get(item.result.operation or "")
         if not chosen or test is None or test in chosen or (id(item.output), name) in seen:

@@ -136,6 +136,13 @@ UNITS: dict[str, FigureUnit] = {
 """Unit -> what it is; a figure without a unit is a count."""
 
 
+def whole_number(text: object, most: int = 2**63 - 1) -> int | None:
+    """Return a printed whole number from 0 to `most`; None if it is none."""
+    # Digits of other scripts are digits, too, and `int` refuses long numbers.
+    known = isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 20
+    return int(text) if known and isinstance(text, str) and int(text) <= most else None
+
+
 def convert(text: str, unit: str) -> Decimal:
     """Return a printed number in Assay's unit of its quantity, exactly.
 

@@ -19,7 +19,7 @@ from assay.model.secret import redact_word
 from assay.model.study.axis import AxisValue
 from assay.report.formats.fio import EXPORTED
 from assay.rooms.importers.work import fio_options
-from assay.rooms.importers.work.figure_units import UNITS, convert
+from assay.rooms.importers.work.figure_units import UNITS, convert, whole_number
 from assay.rooms.importers.work.fio_latency import Latency, latency_of
 from assay.rooms.importers.work.fio_measured import (
     HINT,
@@ -327,10 +327,10 @@ def _has_more_processes(job: _Job, parts: Mapping[str, Mapping[str, Any]]) -> bo
     `job_runtime` is the sum over all processes, `runtime` that of the longest (stat.c, `sum_thread_stats`).
     """
     longest = max((job.amount("runtime", part) or Decimal(0) for part in parts.values()), default=Decimal(0))
-    asked = (job.options or {}).get("numjobs", "1")
-    if longest < _ONE_SECOND_MS or not (asked.isascii() and asked.isdigit() and len(asked) < 7):
+    asked = whole_number((job.options or {}).get("numjobs", "1"), 10**6)
+    if longest < _ONE_SECOND_MS or asked is None:
         return False
-    return (job.amount("job_runtime") or 0) > (int(asked) + Decimal("0.5")) * longest
+    return (job.amount("job_runtime") or 0) > (asked + Decimal("0.5")) * longest
 
 
 def _fits(parameters: Mapping[str, AxisValue], measured: Measurement) -> bool:

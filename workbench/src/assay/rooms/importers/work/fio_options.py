@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.study.axis import AxisValue
+from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.results import NO_ORDER, Order
 
 READ_AND_WRITE = ("read", "write")
@@ -109,7 +110,8 @@ def size_of(text: str, kb_base: str = "1024") -> int | None:
 def time_of(text: str) -> int | None:
     """Return the value of `runtime` in nanoseconds; None if it is no single time."""
     match = _TIME.fullmatch(text.strip().lower())
-    return int(match[1]) * _NS[match[2]] if match and match[2] in _NS else None
+    time = int(match[1]) * _NS[match[2]] if match and match[2] in _NS else None
+    return time if time is not None and time < 2**63 else None
 
 
 def stated_operation(used: Sequence[str], order: Order | None) -> tuple[str | None, str]:
@@ -197,8 +199,8 @@ def _rate(options: Mapping[str, str], lanes: int) -> float | None:
     """
     if _any(options, tuple(name for name in _RATES if name != "rate_iops")):
         return None
-    text = options.get("rate_iops", "")
-    return float(int(text) * lanes) if text.isascii() and text.isdigit() and 0 < len(text) < 9 and int(text) else None
+    each = whole_number(options.get("rate_iops", ""), 10**8)
+    return float(each * lanes) if each else None
 
 
 def _any(options: Mapping[str, str], names: tuple[str, ...]) -> bool:
@@ -206,8 +208,7 @@ def _any(options: Mapping[str, str], names: tuple[str, ...]) -> bool:
 
 
 def _whole(options: Mapping[str, str], name: str) -> int | None:
-    text = options.get(name, DEFAULTS[name])
-    return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 7 and int(text) > 0 else None
+    return whole_number(options.get(name, DEFAULTS[name]), 10**6) or None
 
 
 def _record_size(options: Mapping[str, str], operation: str, base: str) -> int | None:
@@ -223,12 +224,9 @@ def _record_size(options: Mapping[str, str], operation: str, base: str) -> int |
 
 def _read_percent(options: Mapping[str, str]) -> int | None:
     if "rwmixwrite" in options:
-        share = options["rwmixwrite"]
-        return (
-            100 - int(share) if share.isascii() and share.isdigit() and len(share) <= 3 and int(share) <= 100 else None
-        )
-    share = options.get("rwmixread", DEFAULTS["rwmixread"])
-    return int(share) if share.isascii() and share.isdigit() and len(share) <= 3 and int(share) <= 100 else None
+        writes = whole_number(options["rwmixwrite"], 100)
+        return None if writes is None else 100 - writes
+    return whole_number(options.get("rwmixread", DEFAULTS["rwmixread"]), 100)
 
 
 def _sync(options: Mapping[str, str]) -> str | None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.secret import redact_line
+from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.ior_json import CSV, csv_tests, json_tests, without_log
 from assay.rooms.importers.work.ior_results import HINT, Test, results_of
 from assay.rooms.importers.work.ior_setup import command_line
@@ -107,8 +108,7 @@ def _json_outputs(text: str, file: ImportedFile) -> list[ToolOutput]:
 
 
 def _main_version(version: str) -> int:
-    digits = version.partition(".")[0]
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 4 else 0
+    return whole_number(version.partition(".")[0]) or 0
 
 
 def _output(tests: Sequence[Test], file: ImportedFile, first: int, known: dict[str, str]) -> ToolOutput:

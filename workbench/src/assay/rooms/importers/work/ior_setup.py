@@ -14,6 +14,7 @@ from assay.model.secret import redact_word
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import REORDERED, WORK
 from assay.plan.command_lines.ior_tests import IorTest, options_as_test
+from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.results import Order
 
 MAX_TASKS = 2**20
@@ -37,12 +38,6 @@ def command_line(words: Sequence[str]) -> IorTest | None:
     except AssayError:
         return None
     return None if "script" in test.texts else test
-
-
-def whole(text: object, most: int = 2**63 - 1) -> int | None:
-    """Return a printed whole number from 0 to `most`; None if it is none."""
-    known = isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 20
-    return int(text) if known and isinstance(text, str) and int(text) <= most else None
 
 
 @dataclass
@@ -88,12 +83,12 @@ class Setup:
         """Number of all tasks."""
         clients = _CLIENTS.fullmatch(self.block.get("clients", ""))
         text = clients[1] if clients else self.block.get("tasks") or self.exact.get("numTasks")
-        return whole(text, MAX_TASKS) or None
+        return whole_number(text, MAX_TASKS) or None
 
     @property
     def repetitions(self) -> int | None:
         """How often the test was to be done."""
-        return whole(self.block.get("repetitions"), MAX_TASKS) or None
+        return whole_number(self.block.get("repetitions"), MAX_TASKS) or None
 
     @property
     def block_size(self) -> int | None:
@@ -112,7 +107,7 @@ class Setup:
         text = pattern[1] if pattern else self.block.get("segments") or self.exact.get("segmentCount")
         if text is None and self.line is not None:
             return self.line.sizes["segmentcount"]
-        return whole(text, 2**40) or None
+        return whole_number(text, 2**40) or None
 
     @property
     def is_shared(self) -> bool | None:
@@ -132,7 +127,7 @@ class Setup:
     def seconds_limit(self) -> int:
         """Seconds after which tasks stop (-D); 0 without a limit."""
         printed = self.block.get("stonewallingTime") or self.block.get("Using stonewalling", "").split(" ")[0]
-        return whole(printed or self.exact.get("deadlineForStonewall"), 2**31) or 0
+        return whole_number(printed or self.exact.get("deadlineForStonewall"), 2**31) or 0
 
     @property
     def is_random(self) -> bool | None:
@@ -146,7 +141,9 @@ class Setup:
     @property
     def _shuffles(self) -> int:
         """How often -z was given, from 1 on."""
-        return whole(self.exact.get("randomOffset")) or (self.line.counts.get("randomoffset", 1) if self.line else 1)
+        return whole_number(self.exact.get("randomOffset")) or (
+            self.line.counts.get("randomoffset", 1) if self.line else 1
+        )
 
     def parameters_of(self, operation: str) -> dict[str, AxisValue]:
         """Return the parameters that are known."""
@@ -184,8 +181,8 @@ class Setup:
     def _load(self) -> dict[str, AxisValue]:
         """Return who works: hosts with lanes each if that is the same on all, else all streams."""
         tasks, clients = self.tasks, _CLIENTS.fullmatch(self.block.get("clients", ""))
-        each = whole(clients[2] if clients else self.block.get("clients per node"), MAX_TASKS)
-        nodes = whole(self.block.get("nodes"), MAX_TASKS) or (1 if tasks and tasks == each else None)
+        each = whole_number(clients[2] if clients else self.block.get("clients per node"), MAX_TASKS)
+        nodes = whole_number(self.block.get("nodes"), MAX_TASKS) or (1 if tasks and tasks == each else None)
         if not tasks:
             return {}
         name = "tasks_per_host" if self.api == "MPIIO" else "lanes"
@@ -217,7 +214,7 @@ class Setup:
         if not printed.startswith("constant"):
             return {}
         old = _OFFSET.fullmatch(printed)
-        by = whole(old[1] if old else self.block.get("task offset"), MAX_TASKS)
+        by = whole_number(old[1] if old else self.block.get("task offset"), MAX_TASKS)
         return {"reorder": "node", "reorder_by": by} if by else {"reorder": "none"} if by == 0 else {}
 
     def _time(self, operation: str) -> dict[str, AxisValue]:
@@ -244,7 +241,7 @@ class Setup:
         return None if self.line is None else self.line.has("stonewallingwearout")
 
     def _size(self, exact: str, rounded: str) -> int | None:
-        if (known := whole(self.exact.get(exact))) is not None:
+        if (known := whole_number(self.exact.get(exact))) is not None:
             return known or None
         match = _SIZE.fullmatch(self.block.get(rounded, ""))
         if match is None:
@@ -259,7 +256,7 @@ class Setup:
 
 
 def _is_number(line: IorTest) -> bool:
-    return whole(line.texts.get("mintimeduration", "0")) is not None
+    return whole_number(line.texts.get("mintimeduration", "0")) is not None
 
 
 def texts_of(values: Mapping[str, object]) -> dict[str, str]:

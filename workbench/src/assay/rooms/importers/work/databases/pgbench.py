@@ -15,7 +15,7 @@ from assay.rooms.importers.work.databases.transactions import (
     is_amount,
     transactions,
 )
-from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.figure_units import convert, whole_number
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -187,8 +187,8 @@ class _Reader:
             part.add(match[1], match[2], "", number)
             if match[3] and match[3] != "NaN":
                 part.add(f"{match[1]}.share", match[3], "%", number)
-            if match[1] == "number of failed transactions" and match[2].isdecimal():
-                part.failed = int(match[2])
+            if match[1] == "number of failed transactions":
+                part.failed = whole_number(match[2]) or 0
         elif match := _WEIGHT.fullmatch(line):
             part.add("weight", match[1], "", number)
             if match[2]:
@@ -234,7 +234,7 @@ class _Reader:
         whole = self.parts[0]
         for part in self.parts:
             name = part.name if part is whole else f"{whole.name}: {part.name}"
-            ops = int(part.ops) if part.ops.isdecimal() else 0
+            ops = whole_number(part.ops) or 0
             is_done = bool(ops and part.rate and Decimal(part.rate))
             yield ImportedResult(
                 name=part.name,
@@ -260,13 +260,9 @@ class _Reader:
         return transactions(rate, ops=ops, seconds=ops / rate, latency=latency, errors=tallies)
 
     def _parameters(self) -> dict[str, AxisValue]:
-        clients, seconds = (
-            self.options.get("number of clients", ""),
-            self.options.get("duration", "").removesuffix(" s"),
-        )
         found: dict[str, AxisValue] = {"hosts": 1}
-        if clients.isdecimal() and 0 < int(clients[:7]) <= 10**6:
-            found["lanes"] = int(clients)
-        if seconds.isdecimal() and len(seconds) < 10 and 0 < int(seconds) <= MAX_SECONDS:
-            found["runtime"] = int(seconds) * 10**9
+        if clients := whole_number(self.options.get("number of clients"), 10**6):
+            found["lanes"] = clients
+        if seconds := whole_number(self.options.get("duration", "").removesuffix(" s"), MAX_SECONDS):
+            found["runtime"] = seconds * 10**9
         return found

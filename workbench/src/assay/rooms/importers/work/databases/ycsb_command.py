@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from assay.model.escape import escape_line
+from assay.rooms.importers.work.figure_units import whole_number
 
 _VERSION = re.compile(r"YCSB Client ([0-9]\S{0,30})")
 _COMMAND = re.compile(r"Command line:(.*)")
@@ -95,6 +96,6 @@ def _parsed(words: Sequence[str], version: str, text: str) -> YcsbCommand:
         text=text,
         database=escape_line(database, 60),
         workload=f"{escape_line(workload, 60)} {phase}".strip(),
-        threads=int(threads) if threads.isascii() and threads.isdigit() and len(threads) < 7 else 0,
+        threads=whole_number(threads, 10**6) or 0,
         options=options,
     )

@@ -14,7 +14,7 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.disks.printed import amount, lines_of, measurement
-from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.figure_units import convert, whole_number
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -219,7 +219,7 @@ def _result(row: _CrystalRow, head: _CrystalHead) -> ImportedResult:
 
 def _parameters(row: _CrystalRow, head: _CrystalHead) -> dict[str, AxisValue]:
     main = head.version.partition(".")[0]
-    by_diskspd = main.isdigit() and len(main) < 4 and int(main) >= 4
+    by_diskspd = (whole_number(main) or 0) >= 4
     found: dict[str, AxisValue] = {
         "record_size": row.size,
         "queue_depth": row.depth,

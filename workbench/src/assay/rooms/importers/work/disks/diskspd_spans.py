@@ -13,7 +13,8 @@ from assay.model.result.sample import KindCounts
 from assay.model.secret import redact_word
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.disks.printed import finer, measurement, per_second
-from assay.rooms.importers.work.results import NO_ORDER, Figure, ImportedResult, ImportOptions, Measurement
+from assay.rooms.importers.work.figure_units import whole_number
+from assay.rooms.importers.work.results import Figure, ImportOptions, ImportedResult, Measurement, NO_ORDER
 
 NAME = "diskspd"
 HINT = "give the file as diskspd printed it"
@@ -129,7 +130,7 @@ def by_command(command: str) -> tuple[list[DiskspdTarget], int | None]:
 
 
 def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 8 else None
+    return whole_number(text, 10**7)
 
 
 def result_of(test: Timespan, stated: ImportOptions) -> ImportedResult:

@@ -16,7 +16,7 @@ from assay.rooms.importers.work.disks.diskspd_spans import (
     size_of,
 )
 from assay.rooms.importers.work.disks.printed import MAX_FIGURES, amount, nanoseconds, whole
-from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.figure_units import convert, whole_number
 from assay.rooms.importers.work.results import Figure, OutputError
 
 COMMAND = re.compile(r"Command Line: (.*)")
@@ -132,8 +132,7 @@ class TextReader:
         if name == "path":
             test.targets.append(DiskspdTarget(path=value))
         elif name == "duration":
-            seconds = value.removesuffix("s")
-            test.seconds = int(seconds) if seconds.isascii() and seconds.isdigit() and len(seconds) < 8 else None
+            test.seconds = whole_number(value.removesuffix("s"), 10**7)
         elif match := _THREADS.fullmatch(text):
             test.threads = int(match[1])
         elif match := re.fullmatch(r"thread pool with ([0-9]{1,6}) threads", text):
@@ -227,9 +226,9 @@ def _of_target(target: DiskspdTarget, name: str, value: str, text: str) -> None:
     if name == "block size":
         target.block = size_of(value.replace("iB", ""))
     elif name.startswith("number of outstanding I/O operations"):
-        target.depth = int(value) if value.isascii() and value.isdigit() and len(value) < 8 else None
+        target.depth = whole_number(value, 10**7)
     elif name == "threads per file":
-        target.threads = int(value) if value.isascii() and value.isdigit() and len(value) < 8 else None
+        target.threads = whole_number(value, 10**7)
     elif text in ("performing read test", "performing write test"):
         target.write_percent = 0 if "read" in text else 100
     elif match := _MIX.fullmatch(text):

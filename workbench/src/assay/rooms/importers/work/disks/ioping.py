@@ -16,7 +16,7 @@ from assay.model.result.imported import ImportedFile
 from assay.model.secret import redact_line, redact_word
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.disks.printed import amount, finer, lines_of, measurement, nanoseconds, per_second
-from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.figure_units import convert, whole_number
 from assay.rooms.importers.work.results import (
     NO_ORDER,
     STATED_NOTHING,
@@ -369,7 +369,7 @@ def _measured(run: _IopingRun, operation: str, latency: Mapping[str, float]) -> 
     figures = run.figures
     count, time = figures["count"], figures["time"]
     elapsed = nanoseconds(time.text, time.unit)
-    ops = int(count.text) if not count.unit and count.text.isdigit() else None
+    ops = None if count.unit else whole_number(count.text)
     rate = _ns(figures["rate"])
     iops = _ns(figures["iops"]) if "iops" in figures else None
     size = _request_size(run)

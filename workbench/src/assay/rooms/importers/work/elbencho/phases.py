@@ -13,7 +13,8 @@ from decimal import Decimal
 from assay.model.result.sample import KindCounts
 from assay.model.study.names import WORK, is_counted
 from assay.rooms.importers.work.elbencho.setup import ElbenchoSetup
-from assay.rooms.importers.work.results import NO_ORDER, Figure, ImportedResult, Measurement, OutputError
+from assay.rooms.importers.work.figure_units import whole_number
+from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, NO_ORDER, OutputError
 
 HINT = "give the file as elbencho wrote it"
 MAX_AMOUNT = 2**63
@@ -279,9 +280,8 @@ def _kinds(phase: PhaseOutput, counts: Sequence[tuple[int, int]]) -> tuple[KindC
 
 def _stopped(phase: PhaseOutput) -> bool:
     """Whether the limit of time has ended a phase: it lasted that long."""
-    limit = phase.setup.seconds_limit
-    is_number = limit.isascii() and limit.isdigit() and len(limit) < 10
-    return bool(is_number and phase.milliseconds is not None and phase.milliseconds >= int(limit) * 1000)
+    limit = whole_number(phase.setup.seconds_limit)
+    return limit is not None and phase.milliseconds is not None and phase.milliseconds >= limit * 1000
 
 
 def take_total(values: Mapping[str, Decimal], side: DirectionTotals, step: int) -> None:

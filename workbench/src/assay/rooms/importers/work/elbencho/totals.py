@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.results import ToolOutput
 
 _TOTAL, _LAST = "Total ", ".last"
@@ -25,8 +26,8 @@ def _totals(output: ToolOutput) -> str:
     most: dict[str, int] = {}
     for figure in (figure for result in output.results for figure in result.figures):
         of = figure.name.removeprefix(_TOTAL).removesuffix(_LAST)
-        if figure.name == f"{_TOTAL}{of}{_LAST}" and figure.text.isdecimal() and len(figure.text) <= 20:
-            most[of] = max(most.get(of, 0), int(figure.text))
+        if figure.name == f"{_TOTAL}{of}{_LAST}" and (number := whole_number(figure.text)) is not None:
+            most[of] = max(most.get(of, 0), number)
     return ", ".join(f"{number} {of}" for of, number in most.items() if of != "dirs" or len(most) == 1)
 
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.result.percentile import PERCENTILES
-from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.figure_units import convert, whole_number
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -209,14 +209,14 @@ def _output(test: _Test, file: ImportedFile) -> ToolOutput:
         reason = "its times are 0"
     measured = None if reason else _stream(test, bandwidth) if bandwidth else _round_trips(test)
     words = " ".join(word for word in (test.protocol, kind) if word)
-    size = test.options.get("msg-size", "")
+    size = None if reason else whole_number(test.options.get("msg-size"), 1 << 30)
     result = ImportedResult(
         name=f"{words}{', as sent' if bandwidth else ''}",
         line=test.line,
         target=test.host or NAME,
         workload=words,
         operation=None if reason else "transfer" if bandwidth else "round_trip",
-        parameters={"record_size": int(size)} if size.isdigit() and 0 < int(size) <= 1 << 30 and not reason else {},
+        parameters={"record_size": size} if size else {},
         options=test.options,
         figures=tuple(test.figures),
         latency_of="" if reason or bandwidth else "rtt" if test.is_full else "latency x 2",

@@ -14,7 +14,7 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.databases.transactions import is_amount
-from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.figure_units import convert, whole_number
 from assay.rooms.importers.work.json_text import Number, decode_json, line_of
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
@@ -226,11 +226,10 @@ def _result(
 
 def _parameters(texts: Mapping[str, Figure]) -> dict[str, AxisValue]:
     """Return hosts and processes: DLIO has one process for each simulated accelerator."""
-    count, hosts = (texts[name].text if name in texts else "" for name in ("num_accelerators", "num_hosts"))
-    found: dict[str, AxisValue] = {}
-    if hosts.isdecimal() and 0 < int(hosts) <= 10**6:
-        found["hosts"] = int(hosts)
-    if count.isdecimal() and 0 < int(count) <= 10**6:
-        split = int(count) % int(hosts) if "hosts" in found else 1
-        found |= {"lanes": int(count) // int(hosts)} if not split else {"streams": int(count)}
+    count, hosts = (
+        whole_number(texts[name].text, 10**6) if name in texts else None for name in ("num_accelerators", "num_hosts")
+    )
+    found: dict[str, AxisValue] = {"hosts": hosts} if hosts else {}
+    if count:
+        found |= {"streams": count} if not hosts or count % hosts else {"lanes": count // hosts}
     return found

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
-from assay.rooms.importers.work.figure_units import UNITS, convert
+from assay.rooms.importers.work.figure_units import UNITS, convert, whole_number
 from assay.rooms.importers.work.fio_options import size_of
 from assay.rooms.importers.work.results import NO_ORDER, Measurement, rate_alone
 
@@ -135,9 +135,9 @@ def _fio(
     size = size_of(labels.get("blocksize", labels.get("bs", "")), "1024")
     parameters: dict[str, AxisValue] = {"hosts": 1}
     parameters |= {"record_size": size} if size and 0 < size <= 2**30 else {}
-    depth, lanes = (labels.get(name, "") for name in ("iodepth", "numjobs"))
-    parameters |= {"queue_depth": int(depth)} if depth.isdecimal() and 0 < len(depth) < 5 and int(depth) > 0 else {}
-    parameters |= {"lanes": int(lanes)} if lanes.isdecimal() and 0 < len(lanes) < 5 and int(lanes) > 0 else {}
+    depth, lanes = (whole_number(labels.get(name), 10**4) for name in ("iodepth", "numjobs"))
+    parameters |= {"queue_depth": depth} if depth else {}
+    parameters |= {"lanes": lanes} if lanes else {}
     latency = _latency(values, f"{group.name}:latency:")
     words = "clat" if latency else ""
     return MetricMeaning("", operation, parameters, rate_alone(rate, iops, latency=latency), words)
@@ -148,9 +148,8 @@ def _objects(group: MetricGroup, values: Mapping[str, tuple[str, str]], labels: 
     if not rate:
         return MetricMeaning("no net throughput is published")
     parameters: dict[str, AxisValue] = {}
-    size = labels.get("object_size_B", "")
-    if size.isdecimal() and 0 < len(size) < 15:
-        parameters["object_size"] = int(size)
+    if (size := whole_number(labels.get("object_size_B"), 10**14)) is not None:
+        parameters["object_size"] = size
     assert WORK[group.kind].group == "objects"
     return MetricMeaning("", group.kind, parameters, rate_alone(rate, None))
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.databases.transactions import transactions
+from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.fio_options import size_of
 from assay.rooms.importers.work.results import Measurement, rate_alone
 
@@ -85,9 +86,8 @@ def _fio(words: Mapping[str, str]) -> TestMeaning:
         found["record_size"] = size
     if words.get("Direct") == "Yes":
         found["cache"] = "direct"
-    jobs = words.get("Job Count", "")
-    if jobs.isdecimal() and 0 < len(jobs) < 5 and int(jobs):
-        found["lanes"] = int(jobs)
+    if jobs := whole_number(words.get("Job Count"), 10**4):
+        found["lanes"] = jobs
     return TestMeaning("fio", operation, found)
 
 
