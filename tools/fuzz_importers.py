@@ -11,7 +11,6 @@ input that takes longer than 20 seconds or more than 500 MB ends the process. Th
 
 import argparse
 import hashlib
-import math
 import random
 import re
 import shutil
@@ -27,12 +26,12 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "workbench" / "tests" / "golden" / "imports"
+SUPPORT = ROOT / "workbench" / "tests" / "support"
 FOUND = ROOT / "target" / "fuzz"
 MAX_BYTES = 64 << 10
 """Longest input."""
 MAX_MESSAGE = 1000
 """Longest refusal in characters."""
-MAX_INTEGER = 2**63
 SLOW_SECONDS = 3
 """CPU time from which an input is kept as slow; instrumented code takes about three times as long."""
 RUN_SHARE = 20
@@ -99,6 +98,7 @@ def fuzz(number: int, seconds: int, samples: str) -> int:
         from assay.rooms.importers.work import runs  # noqa: F401 - likewise
         from assay.rooms.importers.work.tools import IMPORTERS
 
+    sys.path.append(str(SUPPORT))
     folder = FOUND / str(number)
     (folder / "found").mkdir(parents=True, exist_ok=True)
     corpus = _corpus(folder / "corpus", IMPORTERS[number].recognise, samples)
@@ -149,6 +149,8 @@ class _Check:
             path.with_name(f"{name}.txt").write_text(words)
 
     def _read(self, data: bytes) -> None:
+        from imported_samples import check_units
+
         from assay.rooms.importers.audit import shown
         from assay.rooms.importers.audit.rules import audit
         from assay.rooms.importers.work.results import (
@@ -175,8 +177,7 @@ class _Check:
             results_left.set(None)
         findings = audit(outputs, self._facts)
         list(shown.text_lines(findings, 1, 1, 1))
-        for result in (one for output in outputs for one in output.results):
-            _check_result(result)
+        check_units([result for output in outputs for result in output.results])
         if zlib.crc32(data) % RUN_SHARE == 0:
             shown.as_sarif(findings)
             self._make_run(outputs)
@@ -193,22 +194,6 @@ class _Check:
         ImportedRun.model_validate_json((folder / "imported.json").read_text())
         shutil.rmtree(self._runs)
         self._runs.mkdir()
-
-
-def _check_result(result: Any) -> None:
-    """Check that a result has a counterpart or a reason, units that are known, and numbers that can be stored."""
-    from assay.rooms.importers.work.figure_units import UNITS
-
-    assert bool(result.left_out) == (result.measured is None) == (result.operation is None), result.name
-    assert all(one.unit in UNITS for one in result.figures if one.unit), "unit"
-    if result.measured is None:
-        return
-    values = result.measured.model_dump()
-    numbers = [*values.values(), *values["latency"].values(), *result.parameters.values()]
-    for one in numbers:
-        if isinstance(one, (int, float)):
-            assert math.isfinite(one) and 0 <= one < MAX_INTEGER * 1000, f"{one} in {result.measured}"
-            assert isinstance(one, float) or one < MAX_INTEGER, f"{one} in {result.measured}"
 
 
 def _changed(data: bytes, samples: Sequence[bytes], draw: random.Random) -> bytes:

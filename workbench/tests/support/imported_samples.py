@@ -1,5 +1,6 @@
 """Samples of the outputs of tools that are imported, and the damage that readers must survive."""
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -42,10 +43,15 @@ def recognising(text: str) -> str:
 
 
 def check_units(results: list[ImportedResult]) -> None:
-    """Check that each result has either a measurement or a reason, and that its units are known."""
+    """Check that each result has a measurement that can be stored, or a reason, and that its units are known."""
     for result in results:
         assert bool(result.left_out) == (result.measured is None) == (result.operation is None), result.name
         assert all(one.unit in UNITS for one in result.figures if one.unit), result.name
+        if result.measured is not None:
+            values = result.measured.model_dump()
+            for one in (*values.values(), *values["latency"].values(), *result.parameters.values()):
+                if isinstance(one, int | float):
+                    assert 0 <= one < (math.inf if isinstance(one, float) else 2**63), result
 
 
 def damaged(text: str, seed: str, count: int) -> Iterator[str]:

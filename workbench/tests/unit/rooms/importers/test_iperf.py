@@ -146,6 +146,12 @@ def test_lines_around_an_output_do_not_matter(tmp_path: Path) -> None:
         ("Client connecting to h, TCP port 5001\n[  3]  0.0-10.0 sec  1.10 GBytes  Gbits/sec\n", "not a row"),
         (f"Client connecting to h, TCP port 5001\n[  3]  0.0-1.0 sec  {'9' * 40} GBytes  1 Gbits/sec\n", "not a row"),
         ("20261130032038,a,1,b,2,3,0.0-1.0,5,x\n20261130032038,a,1,b,2,3,0.0-1.0,5,7\n", "not a row"),
+        ("20261130032038,a,1,b,2,3,3.0-1.0,5,7\n", "below 0"),
+        ("20261130032038,a,1,b,2,3,0.0-1.0,5,-7\n", "below 0"),
+        (
+            "Client connecting to h, TCP port 5001\n[  3]  3.0- 1.0 sec  1.10 GBytes  2.20 Gbits/sec\n",
+            "ends before it begins",
+        ),
     ],
 )
 def test_what_is_not_iperfs_is_refused(text: str, message: str) -> None:

@@ -252,6 +252,7 @@ def test_wrong_rows_are_refused_with_their_line() -> None:
     line = text.splitlines().index(next(one for one in text.splitlines() if "avg_2-3" in one)) + 1
     error = refused(text.replace("148749.50", "14x8749.50"))
     assert (error.line, "rate cannot be" in error.message) == (line, True)
+    assert "rate cannot be -" in refused(text.replace("148749.50", "-48749.50")).message
     assert "columns" in refused(text.replace("   0.180 NaN NaN", "")).message
     assert "second line of a header" in refused(text.replace("1024**2", "nothing")).message
     flat = text_of("5.02-flatfile.html")

@@ -53,7 +53,7 @@ CELL_TESTS = {
 def whole_records(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield what iozone says that a process moved, if that is no whole number of records."""
     for item in items:
-        record = item.parameter("record_size")
+        record = item.parameter("record_size") if item.output.file.tool == "iozone" else 0
         for name, figure in item.figures.items():
             if record and (name == "min_xfer" or name.endswith(".xfer")) and UNITS[figure.unit].quantity == "bytes":
                 moved = convert(figure.text, figure.unit)

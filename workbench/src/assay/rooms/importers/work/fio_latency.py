@@ -1,12 +1,11 @@
 """Latencies of fio's JSON: its summaries, percentiles and, with json+, bins."""
 
 from collections.abc import Mapping, Sequence
-from decimal import InvalidOperation
 from typing import Any, NamedTuple
 
 from assay.model.base import AssayError
 from assay.model.result.percentile import PERCENTILES
-from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.figure_units import convert, whole_number
 from assay.rooms.importers.work.json_text import Number
 from assay.rooms.importers.work.results import OutputError
 
@@ -115,15 +114,10 @@ def _histogram(bins: Mapping[str, Any], unit: str, line: int) -> str | None:
         raise OutputError(line, f"{len(bins):,} bins of latencies, more than fio has", _HINT)
     counts: dict[int, int] = {}
     for key, count in bins.items():
-        try:
-            time = convert(key, unit)
-        except InvalidOperation:
-            raise OutputError(line, "a bin of latencies has no time", _HINT) from None
-        if not isinstance(count, Number) or not (
-            time.is_finite() and 0 <= time <= _MAX_NS and 0 <= count.value < 2**53
-        ):
+        is_time = whole_number(key) is not None and convert(key, unit) <= _MAX_NS
+        if not is_time or not isinstance(count, Number) or not 0 <= count.value < 2**53:
             raise OutputError(line, "a bin of latencies has a wrong time or count", _HINT)
-        counts[int(time)] = int(count.value)
+        counts[int(convert(key, unit))] = int(count.value)
     if not any(counts.values()):
         return None
     wire = HdrHistogram(1, max(2, *counts), _BINS_DIGITS)

@@ -127,9 +127,14 @@ def _rows(lines: Sequence[str]) -> Iterator[_Row]:
         elif match := PLAIN.fullmatch(text):
             named = match.groupdict()
             place = {name: named.pop(name) or "" for name in _PLACE}
-            yield _Row(number, place, {name: word for name, word in named.items() if word and "nan" not in word})
+            row = _Row(number, place, {name: word for name, word in named.items() if word and "nan" not in word})
         elif _LIKE.match(text):
-            yield _with_head(text, columns, number)
+            row = _with_head(text, columns, number)
+        else:
+            continue
+        if row.seconds < 0 or row.rate < 0:
+            raise OutputError(number, f"a row whose time or rate is below 0: {escape_line(text, 80)}", HINT)
+        yield row
 
 
 def _with_head(text: str, columns: Sequence[str], number: int) -> _Row:

@@ -125,6 +125,8 @@ def read_row(line: str, number: int, alone: str = "") -> IntervalRow | None:
         if _LIKE_ROW.match(line) and "Bytes" in line:
             raise OutputError(number, f"not a row of iperf: {escape_line(line.strip(), 80)}", HINT)
         return None
+    if Decimal(match["end"]) < Decimal(match["start"]):
+        raise OutputError(number, f"an interval that ends before it begins: {escape_line(line.strip(), 80)}", HINT)
     figures = [Figure("transfer", match["amount"], match["of"]), Figure("rate", match["rate"], match["per"])]
     rest = match["rest"]
     end_of = next((word for word in ("sender", "receiver") if rest.rstrip().endswith(word)), "")
