@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 MAX_SHOWN = 500
 """Characters of such a text that are shown, unless there is room for more."""
 _CUT = "..."

@@ -21,9 +21,9 @@ _AFTER_OPTION = re.compile(r"""(?<!\S)(--?([\w.-]{1,80})\s+)(?!-)("[^"]*"|'[^']*
 _WORD = re.compile(r"\S+", re.ASCII)
 """As in the kernel, only ASCII blanks end a word."""
 _IN_URL = re.compile(r"://[^/]*@")
-_USERS = (re.compile(r"//[^/@:%]+[:%].*@", re.DOTALL), re.compile(r"(^|=)[^/@:=,]+:(?!//).*@", re.DOTALL))
-"""`//user:password@`, smbclient's `//user%password@`, and `user:password@`. The password may contain any character, so
-the last @ ends it."""
+_USERS = (re.compile(r"//[^/@:%]+[:%].*", re.DOTALL), re.compile(r"(^|=)[^/@:=,]+:(?!//).*", re.DOTALL))
+"""`//user:password`, smbclient's `//user%password`, and `user:password` in what stands before the last @ of a word: the
+password may contain any character."""
 _AFTER_USER = re.compile(r"((?:^|,)user(?:name)?=[^,%]*)%[^,]*", re.IGNORECASE)
 """`user=name%password` of mount.cifs(8): matched first, since the password may look like one of the other forms."""
 _FLAGS = frozenset(
@@ -77,8 +77,10 @@ def redact_command(words: Iterable[str]) -> str:
 def redact_word(word: str) -> str:
     """Redact a single word that may contain blanks, such as the source of a mount."""
     word = _AFTER_USER.sub(lambda found: f"{found[1]}%{REDACTED}", word)
-    for users in _USERS:
-        word = users.sub(lambda found: f"{'//' if found[0].startswith('//') else found[1]}...@", word)
+    users, at, place = word.rpartition("@")
+    for pattern in _USERS:
+        users = pattern.sub(lambda found: f"{'//' if found[0].startswith('//') else found[1]}...", users)
+    word = f"{users}{at}{place}"
     return ",".join(_options(_IN_URL.sub("://...@", word).split(",")))
 
 

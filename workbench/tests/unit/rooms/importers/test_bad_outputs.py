@@ -2,16 +2,18 @@
 
 import json
 import random
+import time
 from pathlib import Path
 
 import pytest
 from fio_samples import FILE, SAMPLES, changed, text_of
-from imported_samples import sample_text
+from imported_samples import Reader, sample_text
 
 from assay.model.base import AssayError
 from assay.rooms.importers.audit.facts import read_facts
 from assay.rooms.importers.audit.rules import audit
-from assay.rooms.importers.work import fio, iozone
+from assay.rooms.importers.work import fio, ior, iozone, mdtest
+from assay.rooms.importers.work.databases import ycsb
 from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.fio_measured import MAX_JOBS
 from assay.rooms.importers.work.network import sockperf
@@ -178,3 +180,40 @@ def test_options_that_are_no_numbers_stop_neither_reading_nor_audit(number: str)
     text = sample_text("sockperf", "3.7-full-log.csv").replace("--msg-size=14", f"--msg-size={number}")
     (result,) = sockperf.read(text, FILE)[0].results
     assert result.measured and not result.parameters
+
+
+def test_names_of_figures_that_another_tool_has_are_not_its() -> None:
+    text = sample_text("ior", "3.3.0-separate.json").replace('"blockKiB"', '"min_xfer"')
+    outputs = ior.read(text, FILE)
+    assert any(one.name == "min_xfer" for one in outputs[0].results[0].figures)
+    assert "whole-records" not in {finding.rule for finding in audit(outputs, read_facts(""))}
+
+
+@pytest.mark.parametrize(
+    ("read", "sample", "place", "line", "many"),
+    [
+        (iozone.read, "iozone/3.414-throughput.txt", "Build: ", "Build: x{}x", " "),
+        (iozone.read, "iozone/3.414-throughput.txt", "\tRun began", "Run began: x{}x\n\tRun began", " "),
+        (iozone.read, "iozone/3.414-throughput.txt", "Command line used: ", "Command line used: {}x ", " "),
+        (iozone.read, "iozone/3.414-throughput.txt", "\tRun", "Children see throughput for 4 a{}\n\tRun", " "),
+        (mdtest.read, "mdtest/1.9.4-files.txt", "File stat  ", "File creation  :  x{}x\n   File stat ", " "),
+        (ycsb.read, "ycsb/0.17.0-run-a.txt", "YCSB Client", "{}\nYCSB Client", "java -cp "),
+        (ior.read, "ior/4.0.0-repeats.txt", "access   ", "ab: b{}c\naccess  ", " "),
+    ],
+)
+def test_time_grows_with_the_length_of_a_line(read: Reader, sample: str, place: str, line: str, many: str) -> None:
+    text = sample_text(*sample.split("/"))
+    assert place in text
+
+    def seconds_of_cpu(length: int) -> float:
+        changed = text.replace(place, line.format(many * (length // len(many))), 1)
+        started = time.process_time()
+        try:
+            audit(read(changed, FILE, ImportOptions("random")), read_facts(""))
+        except OutputError as error:
+            assert error.line
+        return time.process_time() - started
+
+    # Four times the length takes four times as long at most; sixteen times if each part looked at all others.
+    short = seconds_of_cpu(10_000)
+    assert seconds_of_cpu(40_000) < 9 * short

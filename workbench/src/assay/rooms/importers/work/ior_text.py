@@ -21,7 +21,7 @@ from assay.rooms.importers.work.results import Figure, OutputError
 
 TABLE = re.compile(r"access +bw\(MiB/s\) .*")
 _BLOCK = re.compile(r"(Options|Summary|Parameters): *")
-_ENTRY = re.compile(r"\t? *([A-Za-z][A-Za-z_ /]{1,38}?) *[:=] *(.*?) *")
+_ENTRY = re.compile(r"\t? *([A-Za-z][A-Za-z_ /]{1,38}?) *[:=] *(.*)")
 _NUMBER = re.compile(r"(?:TestID +: |Test )([0-9]{1,7})(?: started:.*)?")
 _SUMMARY = re.compile(r"Operation +Max ?\(MiB\) .*")
 _BEST = re.compile(r"(Max (?:Write|Read)): +(\S+) MiB/sec \((\S+) MB/sec\) *")
@@ -117,7 +117,7 @@ class _Reader:
             self._entries = None if self._entries else self._entries
             return not line.strip()
         if self._entries is not None and len(self._entries) < 60:
-            self._entries[match[1]] = match[2]
+            self._entries[match[1]] = match[2].rstrip(" ")
         return True
 
     def _test(self, number: int) -> Test:

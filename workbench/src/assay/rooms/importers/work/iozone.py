@@ -32,8 +32,8 @@ NAME = "iozone"
 _SPLASH = "Iozone: Performance Test of File I/O"
 _END = ("iozone test complete", "Excel output is below")
 _ERROR = ("Error ", "Can not ")
-_CHILDREN = re.compile(r"\s*Children see throughput for\s+([0-9]+)\s+(\S.*?)\s*=\s*(\S+)\s+(\S+)\s*")
-_PARENT = re.compile(r"\s*Parent sees throughput for\s+([0-9]+)\s+(\S.*?)\s*=\s*(\S+)\s+(\S+)\s*")
+_CHILDREN = re.compile(r"\s*Children see throughput for\s+([0-9]+)\s+(\S[^=]*)=\s*(\S+)\s+(\S+)\s*")
+_PARENT = re.compile(r"\s*Parent sees throughput for\s+([0-9]+)\s+(\S[^=]*)=\s*(\S+)\s+(\S+)\s*")
 _PER_PROCESS = re.compile(r"\s*(Min|Max|Avg) throughput per \w+\s*=\s*(\S+)\s+(\S+)\s*")
 _MIN_XFER = re.compile(r"\s*Min xfer\s*=\s*(\S+)\s+(\S+)\s*")
 _CPU = re.compile(r"\s*CPU [uU]tilization: Wall time\s+(\S+)\s+CPU time\s+(\S+)\s+CPU utilization\s+(\S+) %\s*")
@@ -303,7 +303,7 @@ def _throughput_results(lines: Sequence[str], start: int, end: int, head: Head) 
         elif match := _CHILDREN.fullmatch(line):
             if block is not None:
                 yield _of_block(block, head)
-            block = _Block(number, escape_line(match[2], 80), _count(match[1], number), sizes)
+            block = _Block(number, escape_line(match[2].rstrip(), 80), _count(match[1], number), sizes)
             block.add("children", match[3], match[4], number)
         elif block is not None and not _add_line(block, line, number) and _BLOCK.match(line):
             raise OutputError(number + 1, f"{block.label}: no figure: {escape_line(line.strip(), 80)}", HINT)

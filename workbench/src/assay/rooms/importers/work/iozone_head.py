@@ -18,9 +18,9 @@ MAX_KB = Decimal(2**52)
 _MAX_OPTIONS, _MAX_OPTION = 60, 200
 _END = re.compile(r"\s*(Throughput test with |Children see throughput|Each \w+ writes a )")
 _VERSION = re.compile(r"\s*Version \$Revision: ([0-9.]{1,20}) \$\s*")
-_BUILD = re.compile(r"\s*Build: (.*?)\s*")
-_BEGAN = re.compile(r"\s*Run began: (.*?)\s*")
-_COMMAND = re.compile(r"\s*Command line used: ?(.*?)\s*")
+_BUILD = re.compile(r"\s*Build: (.*)")
+_BEGAN = re.compile(r"\s*Run began: (.*)")
+_COMMAND = re.compile(r"\s*Command line used: ?(.*)")
 _SIZE = re.compile(r"\s*(File size set to|Record Size) ([0-9]{1,20}) ([kK]B|[kK]bytes)\s*")
 _STRIDE = re.compile(r"\s*File stride size set to ([0-9]{1,7}) \* record size\.?\s*")
 _TEST = re.compile(r"\s*Throughput test with ([0-9]{1,7}) (?:process|thread)\w*\s*")
@@ -161,9 +161,9 @@ def read_head(lines: Sequence[str], start: int, end: int) -> Head:
             break
         for name, pattern in (("version", _VERSION), ("date", _BEGAN), ("command", _COMMAND)):
             if match := pattern.fullmatch(line):
-                texts[name] = match[1]
+                texts[name] = match[1].rstrip()
         if match := _BUILD.fullmatch(line):
-            options["Build"] = escape_line(match[1], _MAX_OPTION)
+            options["Build"] = escape_line(match[1].rstrip(), _MAX_OPTION)
         elif match := _SIZE.fullmatch(line):
             sizes[match[1]] = min(int(match[2]), int(MAX_KB)) * 1024
             options["-s" if match[1].startswith("File") else "-r"] = f"{match[2]} {match[3]}"

@@ -36,8 +36,8 @@ _TASKS = re.compile(r"([0-9]{1,7}) tasks, ([0-9]{1,19}) (?:files/directories|fil
 _SHIFT = re.compile(r".*Shifting ranks by ([0-9]{1,7}) for each phase\.")
 _TABLE = re.compile(r"SUMMARY( rate| time)?(?: \(in [a-z/]+\))?: \(of ([0-9]{1,7}) iterations\)")
 _HEAD = re.compile(r" +(?:Operation .*Max +Min +Mean +Std Dev|-[- ]*)")
-_ROW = re.compile(r" {1,4}((?:Directory|File|Tree) [a-z]+(?: \(stonewall\))?) *: *(.*?) *"
-                  r"| {1,4}((?:Directory|File|Tree) [a-z]+) +(.*?) *")  # fmt: skip
+_ROW = re.compile(r" {1,4}((?:Directory|File|Tree) [a-z]+(?: \(stonewall\))?) *: *(.*)"
+                  r"| {1,4}((?:Directory|File|Tree) [a-z]+) +(.*)")  # fmt: skip
 _AMOUNT = re.compile(r"[0-9]{1,15}\.[0-9]{3}")
 _NO_AMOUNT = ("NA", "nan", "-nan", "inf", "-inf")
 _ERROR = re.compile(r"(?:mdtest )?ERROR: .*|.*: Process [0-9]+\(.*\): FAILED (?:in|at) .*")

@@ -12,7 +12,7 @@ from assay.rooms.importers.work.table_roles import DEFAULT_UNITS, UNITS, Roles, 
 _BLANKS = " \u00a0\u2007\u2009\u202f"
 _MAX_CHARS = 40
 _PLAIN = re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?")
-_SPLIT = re.compile(r"([-+]?[0-9.][0-9.,' \u00a0\u2007\u2009\u202f]*(?:[eE][-+]?[0-9]+)?)[ \u00a0]*(.*)")
+_SPLIT = re.compile(r"([-+]?[0-9.][0-9.,' \u00a0\u2007\u2009\u202f]*+(?:[eE][-+]?[0-9]+)?)[ \u00a0]*(.*)")
 _MAX_VALUE = Decimal(2**62)
 _CELL_UNITS = {
     "B": "bytes",

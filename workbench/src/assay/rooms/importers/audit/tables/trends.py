@@ -19,7 +19,7 @@ NEAR = 0.15
 """Share by which the factor may miss 10, 100 or 1000."""
 FACTORS = (10.0, 100.0, 1000.0)
 """1024 is near enough to 1000."""
-_RUN = re.compile(r"(run|repeat|iteration|trial)s?[ _-]*#?[ _-]*[0-9]+", re.IGNORECASE)
+_RUN = re.compile(r"(run|repeat|iteration|trial)s?[ _-]*(?:#[ _-]*)?[0-9]+", re.IGNORECASE)
 _OF_RUNS = re.compile(r"([0-9]{1,3}) (?:run|repeat|iteration|trial)s?")
 MIN_RUNS = 2
 

@@ -10,7 +10,6 @@ from assay.rooms.importers.work.figure_units import whole_number
 
 _VERSION = re.compile(r"YCSB Client ([0-9]\S{0,30})")
 _COMMAND = re.compile(r"Command line:(.*)")
-_JAVA = re.compile(r".*\bjava .*?(?:-classpath|-cp) .*\b(?:site|com\.yahoo)\.ycsb\.Client (.*)")
 _CORE = re.compile(r"[/:]core-([0-9]+\.[0-9]+\.[0-9]+)\.jar")
 _MAX_COMMAND = 100_000
 _PHASES = {"-load": "load", "-t": "run"}
@@ -59,14 +58,24 @@ def command_of(lines: Sequence[str]) -> YcsbCommand:
             version = match[1]
         elif len(line) > _MAX_COMMAND:
             continue
-        elif (match := _COMMAND.fullmatch(line.rstrip())) or (match := _JAVA.fullmatch(line.rstrip())):
-            text = match[1].strip()
+        elif (found := _arguments(line.rstrip())) is not None:
+            text = found
             if core := _CORE.search(line):
                 version = version or core[1]
     # Version 0.1.4 and its successors before 0.6 all say 0.1, and builds without Maven print a name in braces.
     if text is None:
         return YcsbCommand(version=escape_line(version, 40))
     return _parsed(text.split(), escape_line(version, 40), escape_line(text))
+
+
+def _arguments(line: str) -> str | None:
+    """Return the arguments in a line that states them, or that calls the client by `java`; None if it does neither."""
+    if match := _COMMAND.fullmatch(line):
+        return match[1].strip()
+    call, _, arguments = line.rpartition(".ycsb.Client ")
+    _, _, options = call.partition("java ")
+    is_call = call.endswith((" site", " com.yahoo")) and any(one in options for one in ("-classpath ", "-cp "))
+    return arguments.strip() if is_call else None
 
 
 def _parsed(words: Sequence[str], version: str, text: str) -> YcsbCommand:

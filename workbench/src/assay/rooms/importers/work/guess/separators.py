@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assay.rooms.importers.work.guess.words import EMPTY
 
 _MARK = re.compile(r"(.*[0-9a-zA-Z/%.])\s*([*†‡§¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜ]+|\[\^?\w{1,3}\])")
-_WITH_UNIT = re.compile(r"([-+]?[0-9.][0-9.,' \u00a0\u2009\u202f]*(?:[eE][-+]?[0-9]+)?)[ \u00a0]*[a-zA-Zµμ/%]{0,8}")
+_WITH_UNIT = re.compile(r"([-+]?[0-9.][0-9.,' \u00a0\u2009\u202f]*+(?:[eE][-+]?[0-9]+)?)[ \u00a0]*[a-zA-Zµμ/%]{0,8}")
 _BLANK_GROUPS = re.compile(r"[0-9]{1,3}([ \u00a0\u2009\u202f][0-9]{3})+([.,][0-9]*)?")
 
 
