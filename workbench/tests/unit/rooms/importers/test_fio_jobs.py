@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from fio_samples import SAMPLES, changed, read, results_of, text_of
+from fio_samples import FILE, SAMPLES, changed, read, results_of, text_of
 
 from assay.model.study.names import WORK
 from assay.model.study.parameters import DEFINITIONS
@@ -292,3 +292,9 @@ def test_results_of_clients_are_refused() -> None:
     with pytest.raises(OutputError) as refused:
         read(text)
     assert "--client" in refused.value.message
+
+
+def test_a_job_that_has_ended_counts_once_however_often_it_is_printed() -> None:
+    outputs = fio.read(text_of("3.33-status-interval-stonewall"), FILE)
+    kept = [(number, one.name) for number, output in enumerate(outputs, 1) for one in output.results if one.measured]
+    assert kept == [(len(outputs), "r"), (len(outputs), "w")] and len(outputs) > 3

@@ -109,6 +109,13 @@ def test_a_latency_that_is_not_a_number_is_no_figure(name: str) -> None:
     assert result.measured and result.measured.iops
 
 
+def test_a_job_that_has_not_begun_in_the_first_lines_is_one_job() -> None:
+    results = terse_results("3.33-terse-status-interval-stonewall")
+    assert [(one.name, one.workload, one.operation) for one in results if one.measured] == [
+        ("r", "r", "random_read"), ("w", "w", "random_write"),
+    ]  # fmt: skip
+
+
 def test_lines_that_count_the_same_again_are_snapshots() -> None:
     results = terse_results("3.33-terse-status-interval")
     kept = [one for one in results if not one.left_out]

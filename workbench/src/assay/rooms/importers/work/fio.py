@@ -4,13 +4,12 @@ Names, units and nesting are those of fio's stat.c, `add_ddir_status_json` and `
 """
 
 import bisect
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
@@ -111,29 +110,46 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
 
 
 def _without_snapshots(outputs: list[ToolOutput]) -> list[ToolOutput]:
-    """Leave out what a later output of the same file counts again, as `--status-interval` prints it.
-
-    Of the same job the later output has no fewer operations, and began at the same time.
-    """
-    later: dict[tuple[str, str], tuple[float, int]] = {}
+    """Leave out what a later output of the same file counts again, as `--status-interval` prints it."""
+    later: dict[tuple[str, str], _Later] = {}
     kept = []
     for output in reversed(outputs):
         results, here = [], dict(later)
         for result in output.results:
             key, begin = (result.target, result.workload), _begin(result, output.file)
             if result.measured is not None and begin is not None:
-                start, ops = later.get(key, (math.inf, 0))
-                count = result.measured.ops or 0
-                if abs(start - begin) <= _SAME_START_SECONDS and count <= ops:
+                one = _Later(begin, result.measured)
+                if key in later and later[key].counts(one):
+                    # An output that is printed long after the end of a job does not say when it began.
+                    here[key] = min(one, later[key], key=lambda each: each.begin)
                     update = {"measured": None, "operation": None, "left_out": SNAPSHOT}
                     results.append(result.model_copy(update=update))
                     continue
-                here[key] = begin, count
+                here[key] = one
             results.append(result)
         # Jobs of one output with one name are several jobs.
         later = here
         kept.append(output.model_copy(update={"results": tuple(results)}))
     return kept[::-1]
+
+
+class _Later(NamedTuple):
+    """What a later output says of a job.
+
+    Attributes:
+        begin: When the job began, in seconds since 1970, if it ended when the output was printed.
+        measured: What was counted.
+    """
+
+    begin: float
+    measured: Measurement
+
+    def counts(self, before: "_Later") -> bool:
+        """Whether all of an earlier output is counted again: the job has gone on, or had ended before both."""
+        if before.measured.model_copy(update={"started_at": self.measured.started_at}) == self.measured:
+            return True
+        is_same = abs(self.begin - before.begin) <= _SAME_START_SECONDS
+        return is_same and (before.measured.ops or 0) <= (self.measured.ops or 0)
 
 
 def _begin(result: ImportedResult, file: ImportedFile) -> float | None:

@@ -15,6 +15,7 @@ from assay.rooms.importers.work.results import Figure, OutputError
 _LIKE_RESULT = re.compile(r".{0,300}: \(groupid=")
 _OLD_RESULT = re.compile(r".{0,300}: \(groupid=[0-9]+, jobs=[0-9]+\): err=.{0,300}: pid=[0-9]+\s*")
 _VERSION = re.compile(r"fio-([0-9][\w.+~-]{0,40})\s*")
+_MARGIN = " \t>"
 _STARTING = re.compile(r"Starting [0-9]+ (?:thread|process)")
 _CLIENT = re.compile(r"hostname=\S+, be=[01], |<[^>]{1,200}> .{0,300}: \(groupid=|All clients: \(groupid=")
 _GROUP = re.compile(r"Run status group ([0-9]{1,9}) \(all jobs\):\s*")
@@ -141,6 +142,14 @@ class _Reader:
         self._job: TextJob | None = None
         self._group: int | None = None
         self._is_disks = False
+        self._margin = ""
+
+    def _without_margin(self, line: str) -> str:
+        """Return a line without what stands before every line of a text that is indented or quoted (`> `)."""
+        bare = line.lstrip(_MARGIN)
+        if ": (g" in bare and (HEADER.fullmatch(bare) or RESULT.fullmatch(bare)):
+            self._margin = line[: len(line) - len(bare)]
+        return line.removeprefix(self._margin) if bare else ""
 
     def read_line(self, line: str, number: int) -> None:
         """Take a line.
@@ -148,6 +157,7 @@ class _Reader:
         Raises:
             OutputError: It is damaged.
         """
+        line = self._without_margin(line)
         if (match := HEADER.fullmatch(line)) is not None:
             if not self.outputs or self.outputs[-1].has_begun:
                 self._begin(number)

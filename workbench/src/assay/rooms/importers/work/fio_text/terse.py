@@ -287,7 +287,10 @@ def _runtime(job: TerseJob) -> Decimal:
 
 
 def _sums(job: TerseJob) -> list[Decimal]:
-    """Return what can only grow while a job runs: bytes, times, greatest latencies, and least ones below zero."""
+    """Return what can only grow while a job runs: bytes, times, greatest latencies, and least ones below zero.
+
+    Of no operations there is no least one.
+    """
     own = [Decimal(figure.text) for figure in job.figures if figure.name in ("ctx", "majf", "minf")]
     for part in job.parts.values():
         own += [part[name].value for name in ("io_kbytes", "runtime")]
@@ -295,5 +298,5 @@ def _sums(job: TerseJob) -> list[Decimal]:
             own += [part[f"{time}.max"].value for time in ("slat", "clat", "lat")]
             own += [-part[f"{time}.min"].value for time in ("slat", "clat", "lat")]
         else:
-            own += [Decimal(0)] * 6
+            own += [Decimal(0)] * 3 + [Decimal("-Infinity")] * 3
     return own
