@@ -55,6 +55,7 @@ def test_a_damaged_output_is_read_or_refused(name: str) -> None:
         ("2.0.9-mbytes.txt", [("tcp send, as sent", "rate")]),
         ("2.0.5-dual.txt", [("tcp send, as sent", "rate"), ("tcp receive, as received", "rate")]),
         ("2.1.8-dual.txt", [("tcp receive, as received", "rate"), ("tcp send, as sent", "rate")]),
+        ("2.1.8-sum-only.txt", [("tcp send of 2 streams, as sent", "sum: rate")]),
         ("2.1.8-reverse.txt", [("tcp receive, as received", "rate")]),
         ("2.1.8-tradeoff-server.txt", [("tcp receive, as received", "rate"), ("tcp send, as sent", "rate")]),
         ("2.0.9-parallel.csv", [("transfer of 2 streams", "sum: rate")]),
@@ -218,3 +219,12 @@ def test_a_transfer_becomes_a_run(tmp_path: Path) -> None:
         (one,) = store.samples()
     assert one.operation == "transfer" and one.throughput == 8.52e9 / 8
     assert {"iops", "ops", "bytes"} <= set(one.missing_names)
+
+
+def test_two_clients_that_write_at_the_same_time_are_not_told_apart() -> None:
+    head = text_of("iperf", "2.0.9-mbytes.txt").partition("[ ID]")[0]
+    row = "[ ID] Interval       Transfer     Bandwidth\n[  3]  0.0- 1.0 sec   888 MBytes  888 MBytes/sec\n"
+    assert len(results_of("iperf", head + row + head + row)) == 2
+    with pytest.raises(OutputError, match="two clients wrote into this text at the same time") as error:
+        results_of("iperf", head + head + row + row)
+    assert error.value.line > head.count("\n") and "a file of its own" in error.value.hint

@@ -19,7 +19,7 @@ class Transfer:
         peer: The other host, as printed; empty if it is not.
         protocol: `tcp`, `udp` or `sctp`; empty if the output does not say.
         way: `send` or `receive`, as seen from the side that printed; empty if the output does not say.
-        streams: Number of connections.
+        streams: Number of connections; 0 if the output does not say.
         rate: Bytes per second; None without one.
         counted_by: `received` if the rate is that of what the receiver received, `sent` if of what was sent; empty if
             the output does not say.
@@ -112,7 +112,7 @@ def _round_trips(one: Transfer, tool: str) -> ImportedResult:
 
 
 def _parameters(one: Transfer) -> dict[str, AxisValue]:
-    known: dict[str, AxisValue] = {"streams": one.streams}
+    known: dict[str, AxisValue] = {"streams": one.streams} if one.streams else {}
     if one.record_size and one.record_size <= 1 << 30:
         known["record_size"] = one.record_size
     return known

@@ -12,7 +12,7 @@ from decimal import Decimal
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.iperf.results import Transfer
 from assay.rooms.importers.work.iperf.rows import NAME, OUT_OF_ORDER, IntervalRow, read_row
-from assay.rooms.importers.work.results import Figure
+from assay.rooms.importers.work.results import Figure, OutputError
 
 CLIENT = re.compile(
     r"Client connecting to (?P<host>\S{1,255}), (?P<protocol>TCP|UDP) port (?P<port>[0-9]{1,5})(?: .*)?"
@@ -26,6 +26,7 @@ _REPORT = re.compile(rf"{NAME} Server Report: *")
 _SENT = re.compile(rf"{NAME} Sent (?P<count>[0-9]{{1,19}}) datagrams")
 _WINDOW = re.compile(r"((?:TCP window|UDP buffer) size): +(\S.{0,80})")
 _DATAGRAM = re.compile(r"(?:Sending|Receiving) ([0-9]{1,6}) byte datagrams.*")
+_FLOWS = re.compile(r"\(([1-9][0-9]{0,5}) flows\)")
 _WRITES = re.compile(r"Write buffer size: +([0-9]{1,10}) Byte *")
 _HEAD = re.compile(r"\[ ID\] Interval.*")
 _TOTAL = re.compile(r"SUM(?:-[0-9]+)?|FD[0-9]+")
@@ -82,6 +83,7 @@ class _Test:
         host: Host to which the client connects, as typed; empty if this is a server.
         server_port: Port on which this side listens; empty if it does not.
         connect: Port to which it connects; empty likewise.
+        flows: How many connections the client was to make; 0 if the output does not say.
         connections: Id as printed -> the connection.
         sums: Rows of all connections together.
         figures: Figures of all together outside of rows.
@@ -93,6 +95,7 @@ class _Test:
     host: str = ""
     server_port: str = ""
     connect: str = ""
+    flows: int = 0
     connections: dict[str, _Connection] = field(default_factory=dict)
     sums: list[IntervalRow] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
@@ -110,15 +113,17 @@ class _Reader:
     def __init__(self) -> None:
         self.tests: list[_Test] = []
         self._heads = _Test()
+        self._is_behind_head = False
         self._report_of = ""
 
     def read(self, line: str, number: int) -> None:
         """Read a line.
 
         Raises:
-            OutputError: It begins like a row of iperf and is none.
+            OutputError: It begins like a row of iperf and is none, or two clients wrote at the same time.
         """
         if self._head(line):
+            self._is_behind_head = True
             return
         if match := CONNECTION.fullmatch(line):
             self._connection(match, number)
@@ -136,6 +141,7 @@ class _Reader:
         heads = self._heads
         if match := CLIENT.fullmatch(line):
             heads.connect, heads.host, heads.protocol = match["port"], match["host"], match["protocol"].lower()
+            heads.flows = int(flows[1]) if (flows := _FLOWS.search(line)) else 0
         elif match := SERVER.fullmatch(line):
             heads.server_port, heads.protocol = match["port"], match["protocol"].lower()
         elif match := _WINDOW.fullmatch(line):
@@ -155,6 +161,7 @@ class _Reader:
         test.record_size = test.record_size or heads.record_size
         test.host, test.server_port, test.connect = heads.host, heads.server_port, heads.connect
         test.options |= heads.options
+        test.flows = heads.flows
 
     def _test(self, begins: bool = False) -> _Test:
         """Return the test at hand; a new one if there is none, or one begins after rows of another."""
@@ -164,7 +171,11 @@ class _Reader:
         return self.tests[-1]
 
     def _connection(self, match: re.Match[str], number: int) -> None:
-        self._test(begins=True).connections[match["id"]] = _Connection(
+        test = self._test(begins=True)
+        if match["id"] in test.connections and test.connect and not test.server_port:
+            message = f"connection {match['id']} begins twice: two clients wrote into this text at the same time"
+            raise OutputError(number, message, "give what each client printed as a file of its own")
+        test.connections[match["id"]] = _Connection(
             line=number,
             peer=escape_line(match["peer"], 80),
             ports=(match["local_port"], match["port"]),
@@ -187,8 +198,9 @@ class _Reader:
         return test.figures if _TOTAL.fullmatch(name) else self._of(name, 1)[0].figures
 
     def _row(self, row: IntervalRow) -> None:
-        test = self._test()
-        test.has_rows = True
+        # With --sum-only no connection stands between the head and the rows.
+        test = self._test(begins=self._is_behind_head)
+        test.has_rows, self._is_behind_head = True, False
         if _TOTAL.fullmatch(row.id):
             test.sums.append(row)
             return
@@ -207,7 +219,7 @@ def text_transfers(lines: Sequence[str], first: int) -> Iterator[Transfer]:
         first: Number of the first of them in the file, from 1.
 
     Raises:
-        OutputError: A line begins like a row of iperf and is none.
+        OutputError: A line begins like a row of iperf and is none, or two clients wrote at the same time.
     """
     reader = _Reader()
     for number, line in enumerate(lines, start=first):
@@ -237,6 +249,8 @@ def total_of(rows: Sequence[IntervalRow]) -> IntervalRow:
 
 
 def _transfers(test: _Test) -> Iterator[Transfer]:
+    if not test.connections and test.connect and test.sums:
+        yield _sums_alone(test)
     groups: dict[tuple[str, str], list[_Stream]] = {}
     for name, connection in test.connections.items():
         for rows, is_other in ((connection.rows, False), (connection.starred, True)):
@@ -249,6 +263,19 @@ def _transfers(test: _Test) -> Iterator[Transfer]:
                 groups.setdefault((way, test.peer_of(connection)), []).append(stream)
     for number, ((way, peer), streams) in enumerate(groups.items()):
         yield _transfer(test, way, peer, streams, test.sums if len(groups) == 1 else [], is_first=not number)
+
+
+def _sums_alone(test: _Test) -> Transfer:
+    """Return the transfer of a client that prints rows of all its streams together only (`--sum-only`)."""
+    whole = total_of(test.sums)
+    way = "send" if "writes" in whole.names else "receive" if {"reads", "lost"} & whole.names.keys() else ""
+    # The number in `[SUM-4]` is not that of the connections: version 2.1.8 prints 2 and 4 of the same two.
+    found = Transfer(test.sums[0].line, escape_line(test.host, 80), test.protocol, way, test.flows)
+    found.rate, found.seconds = whole.rate, whole.seconds
+    found.counted_by = {"send": "sent", "receive": "received"}.get(way, "")
+    found.record_size, found.options = test.record_size, test.options
+    found.figures = _figures(test, (), test.sums, is_first=True)
+    return found
 
 
 def _transfer(
