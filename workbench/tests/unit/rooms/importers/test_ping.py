@@ -205,3 +205,8 @@ def test_a_paper_with_windows_has_times_below_a_millisecond_only() -> None:
     end += "Approximate round trip times in milli-seconds:\n    Minimum = 0ms, Maximum = 0ms, Average = 0ms\n"
     (result,) = results_of("ping", f"Pinging 10.10.0.196 with 32 bytes of data:\n{replies}\n{end}")
     assert [one.text for one in result.figures if "below" in one.name] == ["1"] * 4 and result.left_out
+
+
+def test_a_flood_is_no_repeat_of_a_ping_that_waits() -> None:
+    (flood,), (plain,) = sample("ping", "iputils-20221126-flood.txt"), sample("ping", "iputils-20221126.txt")
+    assert flood.workload != plain.workload == "ping"

@@ -224,7 +224,8 @@ def _result(ping: _Ping) -> ImportedResult:
         name=f"ping {ping.host}",
         line=ping.line,
         target=ping.host,
-        workload="ping",
+        # iputils prints `ipg` if it did not wait between its requests (ping_common.c, finish).
+        workload="ping without pauses" if "ipg" in ping.times else "ping",
         operation=None if reason else "round_trip",
         parameters={"record_size": ping.size} if ping.size and not reason else {},
         options=ping.options,
