@@ -173,10 +173,18 @@ def test_summaries_of_the_forerunner_of_io500_are_read() -> None:
     assert (easy.operation, create.operation) == ("write", "create") and not create.options
 
 
+def test_a_log_of_io500_that_has_its_summary_at_the_end_counts_once() -> None:
+    phase = "[RESULT] BW   phase 1            ior_easy_write                4.936 GB/s : time 376.88 seconds\n"
+    score = "[SCORE] Bandwidth 4.936 GB/s : IOPS 1.0 kiops : TOTAL 2.0\n"
+    log = f"[Starting] ior_easy_write\n{phase}\n[Leaving] datafiles in /d\n{phase}{score}"
+    assert [one.line for one in read("io500", log).results if one.measured] == [2]
+
+
 def test_damaged_summaries_of_io500_are_refused() -> None:
     text = text_of("io500", SUMMARY)
     assert "no number" in refused("io500", text.replace("1.494209", "nan")).message
-    assert "printed twice" in refused("io500", text.replace("ior-easy-read", "ior-hard-read")).message
+    error = refused("io500", text.replace("ior-easy-read", "ior-hard-read"))
+    assert "printed twice, with other numbers" in error.message
     assert "no result of a phase" in refused("io500", text.replace("GiB/s : time 0.023", "TiB/s : time 0.023")).message
     assert "no results" in refused("io500", text.splitlines()[0]).message
     score = Score("disk", 1, (Phase("find", 1.0, False, 1.0),), 1.0, 1.0, 1.0, ())

@@ -117,3 +117,10 @@ def test_damaged_outputs_are_refused(change: tuple[str, str], message: str) -> N
 def test_passwords_are_not_kept() -> None:
     text = sample_text("ycsb", "0.17.0-run-a.txt").replace(" -P workloada", " -P workloada -p db.passwd=hush")
     assert "hush" not in json.dumps([one.model_dump(mode="json") for one in ycsb.read(text, FILE)])
+
+
+def test_ends_without_a_name_are_no_errors() -> None:
+    text = sample_text("ycsb", "0.17.0-run-a.txt")
+    assert "Return=OK" in text
+    for result in ycsb.read(text.replace("Return=OK", "Return="), FILE)[0].results:
+        assert result.measured is None or (result.measured.status == "done" and not result.measured.errors)

@@ -104,14 +104,16 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
 def _output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOutput:
     """Return one summary; `first` is the number of its first line."""
     title = _TITLE.fullmatch(lines[0])
-    results, scores, seen = [], list[ImportedResult](), set()
+    results, scores, seen = [], list[ImportedResult](), dict[str, tuple[str | None, ...]]()
     for number, line in enumerate(lines, start=first):
         if match := _RESULT.fullmatch(line):
             name = match[2].replace("_", "-")
-            if name in seen:
-                raise OutputError(number, f"phase {name} is printed twice", HINT)
-            seen.add(name)
-            results.append(_result(name, match, number))
+            if name not in seen:
+                seen[name] = match.groups()
+                results.append(_result(name, match, number))
+            elif seen[name] != match.groups():
+                # The log of the shell script has each line twice: behind its phase, and at the end.
+                raise OutputError(number, f"phase {name} is printed twice, with other numbers", HINT)
         elif (score := _SCORES.fullmatch(line)) and all(_AMOUNT.fullmatch(score[at]) for at in (1, 3, 5)):
             scores.append(_score(score, number))
         elif _LINE.fullmatch(line):

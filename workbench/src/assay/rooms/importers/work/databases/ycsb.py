@@ -247,12 +247,12 @@ class _Run:
         return good if sum(returned.values()) == whole and returned else whole
 
     def _returned(self, name: str) -> dict[str, int]:
-        """Return how an operation ended -> how often."""
+        """Return how an operation ended -> how often; without ends that have no name, as YCSB's heirs in C++ print."""
         numbers = self.metrics[name]
         return {
             key.removeprefix("Return="): int(Decimal(one.text or "0"))
             for key, one in numbers.items()
-            if key.startswith("Return=")
+            if key.startswith("Return=") and key != "Return="
         }
 
     def _failures(self, name: str) -> tuple[ErrorTally, ...]:
