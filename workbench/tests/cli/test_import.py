@@ -201,7 +201,10 @@ def test_a_failed_job_is_no_result(tmp_path: Path) -> None:
 
 def test_text_and_terse_output_are_imported(tmp_path: Path) -> None:
     text, terse = (FOLDER / f"{name}.txt" for name in ("2.2.10-groups", "3.33-terse-status-interval"))
-    assert "state it with `assay import --order ORDER`" in refused(tmp_path, terse)
+    stated = "state it with `assay import --order ORDER`"
+    assert stated in refused(tmp_path, terse)
+    later = FOLDER / "3.33-terse-status-interval-stonewall.txt"
+    assert f"{stated}; w: no operation was done\n" in refused(tmp_path, later)
     done = assay(tmp_path, "import", text, terse, "--order", "random", "--study", "old")
     assert f"{text}: fio 2.2.10, text: 2 results\n" in done.stderr
     assert f"{terse}: fio 3.33, terse output (version 3): 2 results" in done.stderr

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import html
 import lzma
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,8 @@ from paths import GOLDEN
 
 from assay.model.base import AssayError, LineError
 from assay.rooms.importers.work.file_text import decoded, unpacked, without_stamps
-from assay.rooms.importers.work.registry import read_outputs
+from assay.rooms.importers.work.registry import read_outputs, recognised_words
+from assay.rooms.importers.work.several_files import read_path
 
 SAMPLES = GOLDEN / "imports"
 FIO, IOZONE, IOR = (SAMPLES / name for name in ("fio/3.33-read.json", "iozone/3.414-auto.txt", "ior/3.0.1-repeats.txt"))
@@ -59,6 +61,42 @@ def test_codes_do_not_matter(tmp_path: Path, sample: Path, code: Callable[[str],
     path = tmp_path / "log"
     path.write_bytes(code(sample.read_text()))
     assert results_of(path) == results_of(sample)
+
+
+def test_text_from_the_source_of_a_page_is_read(tmp_path: Path) -> None:
+    sample = SAMPLES / "fio" / "3.33-jobs.txt"
+    path = tmp_path / "page.html"
+    path.write_text(f"<pre>{html.escape(sample.read_text())}</pre>")
+    assert "&gt;=64" in path.read_text() and results_of(path) == results_of(sample)
+
+
+@pytest.mark.parametrize("margin", ["    ", "> ", "\t"])
+def test_text_of_fio_may_be_indented_or_quoted(tmp_path: Path, margin: str) -> None:
+    sample = SAMPLES / "fio" / "2.2.10-groups.txt"
+    path = tmp_path / "mail"
+    path.write_text("".join(f"{margin}{line}\n" for line in sample.read_text().splitlines()))
+    (there,), (here,) = read_outputs(str(sample)), read_outputs(str(path))
+    assert here.results == there.results and here.file.version == there.file.version != ""
+
+
+def test_all_tools_of_a_page_are_read_in_its_order(tmp_path: Path) -> None:
+    names = ("iozone/3.414-auto.txt", "ping/iputils-20221126.txt", "fio/2.2.10-groups.txt")
+    samples = [SAMPLES / name for name in names]
+    path = tmp_path / "README.md"
+    path.write_text("".join(f"# A test\n```\n{one.read_text()}```\n" for one in samples))
+    found = read_outputs(str(path))
+    assert [output.file.tool for output in found] == ["iozone", "ping", "fio"]
+    assert results_of(path) == [figures for one in samples for figures in results_of(one)]
+    words = recognised_words("README.md", found)
+    assert words.startswith("README.md: iozone 3.414, table of rates and ping, text and fio 2.2.10, text: ")
+
+
+def test_a_table_that_is_none_does_not_stop_the_import_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "disk.json").write_bytes(FIO.read_bytes())
+    (tmp_path / "notes.csv").write_text("a,b,c\n1,2,3\n1,2\n")
+    read = read_path(str(tmp_path))
+    assert [Path(file).name for file, _ in read.found] == ["disk.json"] and not read.damaged
+    assert [error.message for error in read.unread] == [f"{tmp_path}/notes.csv:3: 2 cells in this row, and 3 headings"]
 
 
 def test_damage_names_its_line_whatever_stands_before(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The text of a file of another tool: unpacked, decoded, and without what terminals and loggers add to each line."""
 
 import bz2
+import html
 import lzma
 import re
 import zlib
@@ -30,6 +31,7 @@ _MIN_SHARE = 0.8
 """Share of lines that must have such a beginning: some have been written by others."""
 _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b\n]{0,500}(?:\x07|\x1b\\\\)|[()][0-9A-B]|[=>])")
 """Colours, movements of the cursor and titles of terminals (ECMA-48; xterm's control sequences)."""
+_ENTITY = re.compile(r"&(?:gt|lt|amp|quot|#[0-9]{1,4});")
 _MAX_CONTROL = 0.01
 """Share of control characters above which bytes are no text in any 8-bit code."""
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
@@ -122,6 +124,12 @@ def _utf16(data: bytes) -> str | None:
         return None
     # A last byte alone is what a copy of half a file leaves.
     return data[: len(data) // 2 * 2].decode(code, "replace").removeprefix("\ufeff")
+
+
+def without_entities(text: str) -> Iterator[str]:
+    """Yield the text with `>` for `&gt;` and the like, if it was cut out of the source of a page; lines stay."""
+    if _ENTITY.search(text):
+        yield html.unescape(text)
 
 
 def without_stamps(text: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
 from assay.rooms.importers.work import iozone
-from assay.rooms.importers.work.file_text import decoded, unpacked, without_stamps
+from assay.rooms.importers.work.file_text import decoded, unpacked, without_entities, without_stamps
 from assay.rooms.importers.work.iozone_excel import text_of_spreadsheet
 from assay.rooms.importers.work.results import (
     MAX_RESULTS,
@@ -114,29 +114,41 @@ def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[Tool
         hint = "give what iozone printed: it has the rates of each process, too"
         raise AssayError(f"{path}: a spreadsheet of iozone's throughput mode (-b), which is not read", hint)
     problems: list[LineError] = []
-    for each, importer in _recognised(text, stated):
+    for each, importers in _recognised(text, stated):
         try:
-            return _read_by(importer, path, each, known, stated)
+            outputs = [one for importer in importers for one in _read_by(importer, path, each, known, stated)]
+            return sorted(outputs, key=lambda one: one.file.line)
         except LineError as error:
-            # What a logger put before each line may be the reason.
+            # What a logger put before each line, or how a page writes `>`, may be the reason.
             problems.append(error)
     if problems:
-        # With times before its lines, what is wrong is found without them.
+        # With such additions, what is wrong is found without them.
         raise problems[:2][-1]
     what = "empty" if not text.strip() else "not a format that Assay can import"
     raise AssayError(f"{path}: {what}", hint)
 
 
-def _recognised(text: str, stated: ImportOptions) -> Iterator[tuple[str, Importer]]:
-    """Yield what may read a text, and the text: as it is, or without what a logger put before its lines."""
+def _recognised(text: str, stated: ImportOptions) -> Iterator[tuple[str, list[Importer]]]:
+    """Yield what may read a text, and the text: as it is, or without what a logger or a page has added."""
     *tools, tables = IMPORTERS
     is_known = False
-    for each in chain((text,), without_stamps(text)):
-        if (importer := next((one for one in tools if one.recognise(each)), None)) is not None:
+    for each in chain((text,), without_stamps(text), without_entities(text)):
+        if importers := _tools_in(each, tools):
             is_known = True
-            yield each, importer
+            yield each, importers
     if not is_known and (tables.recognise(text) or (text.strip() and stated.roles is not None)):
-        yield text, tables
+        yield text, [tables]
+
+
+def _tools_in(text: str, tools: Sequence[Importer]) -> list[Importer]:
+    """Return what reads each tool in a text: people paste several into one page or log. JSON is of one tool."""
+    found: dict[str, Importer] = {}
+    for one in tools:
+        if one.name not in found and one.recognise(text):
+            found[one.name] = one
+            if text.lstrip().startswith("{"):
+                break
+    return list(found.values())
 
 
 def _of_spreadsheet(path: str, content: bytes, known: ImportedFile, stated: ImportOptions) -> list[ToolOutput]:
@@ -157,14 +169,18 @@ def _read_by(importer: Importer, path: str, text: str, known: ImportedFile, stat
     except RolesNeeded as guess:
         raise UnknownColumnsError(path, guess) from None
     except OutputError as error:
-        raise LineError(path, error.line, error.message, error.hint) from None
+        problem = LineError(path, error.line, error.message, error.hint)
+        if importer is IMPORTERS[-1] and stated.roles is None:
+            # No tool has written it: in a folder it is left out.
+            raise AssayError(problem.message, problem.hint) from None
+        raise problem from None
     finally:
         results_left.reset(counting)
 
 
 def recognised_words(path: str, outputs: list[ToolOutput]) -> str:
     """Return what was recognised in a file, in one line: `a.json: fio 3.33, JSON: 3 results, 1 left out`."""
-    found = ", ".join(dict.fromkeys(f"{one.file.program}, {one.file.form}" for one in outputs))
+    found = " and ".join(dict.fromkeys(f"{one.file.program}, {one.file.form}" for one in outputs))
     results = [result for output in outputs for result in output.results]
     count = sum(result.measured is not None for result in results)
     several = f" of {len(outputs)} outputs" if len(outputs) > 1 else ""

@@ -25,7 +25,8 @@ _ENVIRONMENT = "imported from"
 """Section of the environment with the programs that measured."""
 _FACTS = "machines, as stated"
 """Section of the environment with the facts that the user states."""
-GUIDE = "docs/reference/imports.md"
+_MAX_REASONS = 3
+"""Most reasons that are named if there is no result at all."""
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -85,9 +86,9 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
 
 def _check_files(outputs: Sequence[ToolOutput]) -> None:
     """Refuse a file that is given twice: its results would count as repeats, which nobody has measured."""
-    first: dict[tuple[str, int], str] = {}
+    first: dict[tuple[str, str, int], str] = {}
     for one in (output.file for output in outputs):
-        if (key := (one.sha256, one.line)) in first:
+        if (key := (one.tool, one.sha256, one.line)) in first:
             raise AssayError(f"{one.file}: the same as {first[key]}, byte by byte", "give each output once")
         first[key] = one.file
 
@@ -98,9 +99,19 @@ def _check_count(outputs: Sequence[ToolOutput]) -> None:
         message = f"{len(results):,} results, more than the {MAX_RESULTS:,} of one run"
         raise AssayError(message, "import fewer files at once")
     if not any(result.measured for result in results):
-        reason = next((f": {result.name}: {result.left_out}" for result in results if result.left_out), "")
         names = ", ".join(dict.fromkeys(output.file.file for output in outputs))
-        raise AssayError(f"{names}: no result that a run could hold{reason}", f"{GUIDE} says what is read of each tool")
+        message = f"{names}: no result that a run could hold: {_reasons(results)}"
+        raise AssayError(message, "do what the reasons say, or give a file with other results")
+
+
+def _reasons(results: Sequence[ImportedResult]) -> str:
+    """Return why results were left out, each reason once: the first need not be the one that a user can mend."""
+    found: dict[str, str] = {}
+    for one in results:
+        found.setdefault(one.left_out, one.name)
+    named = [f"{name}: {reason}" for reason, name in found.items()]
+    more = [f"{len(named) - _MAX_REASONS:,} more"] if len(named) > _MAX_REASONS else []
+    return "; ".join([*named[:_MAX_REASONS], *more]) or "it has none"
 
 
 def _environment(outputs: Sequence[ToolOutput]) -> dict[str, dict[str, str]]:
