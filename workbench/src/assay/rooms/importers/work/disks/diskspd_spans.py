@@ -14,7 +14,7 @@ from assay.model.secret import redact_word
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.disks.printed import finer, measurement, per_second
 from assay.rooms.importers.work.figure_units import whole_number
-from assay.rooms.importers.work.results import Figure, ImportOptions, ImportedResult, Measurement, NO_ORDER
+from assay.rooms.importers.work.results import NO_ORDER, Figure, ImportedResult, ImportOptions, Measurement
 
 NAME = "diskspd"
 HINT = "give the file as diskspd printed it"

@@ -14,7 +14,7 @@ from assay.model.result.sample import KindCounts
 from assay.model.study.names import WORK, is_counted
 from assay.rooms.importers.work.elbencho.setup import ElbenchoSetup
 from assay.rooms.importers.work.figure_units import whole_number
-from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, NO_ORDER, OutputError
+from assay.rooms.importers.work.results import NO_ORDER, Figure, ImportedResult, Measurement, OutputError
 
 HINT = "give the file as elbencho wrote it"
 MAX_AMOUNT = 2**63
