@@ -467,10 +467,10 @@ def test_neighbours_on_both_sides_of_an_edge_are_not_alike() -> None:
 def test_a_table_of_logs_without_roles_has_the_findings_of_the_logs(tmp_path: Path) -> None:
     path = tmp_path / "logs.csv"
     path.write_bytes((GOLDEN / "imports" / "iozone" / "eight-clients.csv").read_bytes())
-    outputs, _ = outputs_of(str(path), tmp_path)
+    outputs = outputs_of(str(path), tmp_path).outputs
     assert len(outputs) == 16 and {one.file.tool for one in outputs} == {"iozone"}
     rules = Counter(each.rule for each in audit(outputs, MachineFacts()))
     assert (rules["whole-records"], rules["test-that-was-chosen"], rules["constant-multiple"]) == (6, 2, 4)
     # Without one of the five figures it is a table like others.
     path.write_text(path.read_text().replace("min_xfer_kb", "least"))
-    assert {one.file.tool for one in outputs_of(str(path), tmp_path)[0]} == {table.NAME}
+    assert {one.file.tool for one in outputs_of(str(path), tmp_path).outputs} == {table.NAME}

@@ -311,7 +311,7 @@ def _result(job: _Job, order: Order | None) -> ImportedResult:
     return ImportedResult(
         name=job.name,
         line=job.line,
-        target=options.get("filename") or options.get("directory") or NAME,
+        target=escape_line(options.get("filename") or options.get("directory") or NAME, _MAX_OPTION),
         workload=job.name + suffix,
         operation=operation,
         parameters=parameters,
