@@ -93,7 +93,7 @@ def tree_shape(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     leaves = directories(width, depth, values["inner"])
     trees = 1 if values["layout"] == "shared" else all_lanes(values)
     if files is not None and (leaves > files or leaves * trees > MAX_LEAVES):
-        total = f"{files:,} files" if files != 1 else "one file"
+        total = f"{files:,} files of each lane" if files != 1 else "one file of each lane"
         message = f"width {width} to the power of depth {depth} makes {leaves:,} directories for {total}"
         hint = f"at most one for each file, and {MAX_LEAVES:,} in all: more files, or a smaller width or depth"
         if trees > 1:
