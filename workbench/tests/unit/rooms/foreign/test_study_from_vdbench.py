@@ -91,7 +91,8 @@ rd=curve,wd=oltp1,iorate=curve,curve=(10-100,10),elapsed=60
 NAMES = """include=common.inc
 fwd=fwd1,fsd=fsd1,threads=8
 fwd=fwd2,fsd=fsd1all,threads=4
-rd=mk,fwd=fwd1,fwdrate=max,format=(clean,only)
+rd=gone,fwd=fwd1,fwdrate=max,format=(clean,only)
+rd=mk,fwd=fwd1,fwdrate=max,format=(restart,only)
 rd=meta,fwd=fwd2,fwdrate=max,format=no,elapsed=60,foroperations=(delete,create,getattr,setattr,mkdir,rmdir)
 rd=look,fwd=fwd2,fwdrate=500,operations=getattr,elapsed=60
 eof
@@ -127,7 +128,8 @@ EXPECTED: dict[str, dict[str, dict[str, Any]]] = {
     },
     "sizes": {
         "rd1": {**TREE, "operations": ["random_mix"], "read_percent": 70, "total_files": 1000, "depth": 1, "width": 10,
-                "lanes": 10, "file_sizes": "uniform 250MiB..750MiB", "record_size": "64KiB", "cache": "direct",
+                "lanes": 10, "file_sizes": dict.fromkeys(("250MiB", "375MiB", "500MiB", "625MiB", "750MiB"), 1),
+                "record_size": "64KiB", "cache": "direct",
                 "file_order": "random", "runtime": "7200s"},
     },
     "hosts": {
@@ -135,10 +137,10 @@ EXPECTED: dict[str, dict[str, dict[str, Any]]] = {
                 "record_size": "8KiB", "file_size": "10GiB", "runtime": "300s"},
     },
     "paper": {
-        "rd_read": {**TREE, "operations": ["read"], "total_files": 1000, "depth": 2, "width": 10, "lanes": 20,
+        "rd_read": {**TREE, "operations": ["read"], "total_files": 1000, "depth": 2, "width": 7, "lanes": 20,
                     "file_size": "1GiB", "record_size": ["64KiB", "128KiB", "256KiB", "512KiB", "1MiB"],
                     "cache": "keep", "file_order": "sequential", "runtime": "300s"},
-        "rd_write": {**TREE, "operations": ["rewrite"], "total_files": 1000, "depth": 2, "width": 10, "lanes": 20,
+        "rd_write": {**TREE, "operations": ["rewrite"], "total_files": 1000, "depth": 2, "width": 7, "lanes": 20,
                      "file_size": "1GiB", "record_size": "64KiB", "cache": "direct", "file_order": "sequential",
                      "runtime": "300s"},
     },
@@ -186,10 +188,10 @@ NOTED = {
     "mix": ("$host", "system=10.0.0.7", "operation=setattr", "pause=180", "fwdrate="),
     "sizes": ("sizes=(500m,0)", "xfersize=(4k,20"),
     "hosts": ("system=192.168.10.101", "2 devices at once", "size:"),
-    "paper": ("$host",),
+    "paper": ("$host", "width=10: 7: each of 20 lanes has 50 files"),
     "sweep": ("dedupunit=4k", "pause=10"),
     "oltp": ("skew=60", "range=(0,50)", "rhpct=20", "curve=(10-100,10)", "xfersize=(4k,50"),
-    "names": ("rd=meta",),
+    "names": ("rd=gone: format=clean", "rd=meta"),
     "verify": ("seekpct=eof", "lun=/mnt/x/disk", "interval"),
 }
 FROM_SOURCE = {
@@ -244,7 +246,7 @@ def test_a_parameter_file_becomes_the_study_that_asks_the_same(name: str, tmp_pa
     study = load_study(text.encode(), str(tmp_path))
     assert study.study is not None, study.problems
     cases = expand(study.study)
-    assert cases.cases and not cases.excluded
+    assert cases.cases and not cases.excluded and not cases.faults
     assert workloads(FILES[name]) == EXPECTED[name]
     notes = [line for line in text.splitlines() if line.startswith("# * ")]
     for part in NOTED[name]:
@@ -303,6 +305,7 @@ def test_beginnings_of_names_are_enough() -> None:
         ("include=none.inc\n", "no such file"),
         ("fsd=f,anchor=/x\nfwd=w,fsd=f,operation=fly\nrd=r,fwd=w", "'fly' is no operation"),
         ("fsd=f,anchor=/x\nfwd=w,fsd=f,operation=setattr\nrd=r,fwd=w", "no operation that Assay has"),
+        ("fsd=f,anchor=/x\nfwd=w,fsd=f\nrd=r,fwd=w,format=clean", "no operation that Assay has"),
         ("sd=a,lun=/x/y\nwd=w,sd=a\nrd=r,wd=w,forthreads=(1-2000000,1)", "more than 1000 values"),
         ("fsd=f,anchor=/x,width=1000,depth=9\nfwd=w,fsd=f\nrd=r,fwd=w", "a tree of depth 9"),
         ("sd=a,lun=/dev/x\nsd=b,lun=/x/y\nwd=w,sd=*\nrd=r,wd=w", "devices and files"),
@@ -362,3 +365,59 @@ def test_sizes_may_end_with_a_b_after_their_letter() -> None:
     run = "rd=r,fwd=w,fwdrate=max,format=yes,elapsed=9\n"
     work = yaml.safe_load(vdbench_study(text + run, "x", lambda name: name, {}))["workloads"]["r"]
     assert (work["file_size"], work["record_size"]) == ("64KiB", "4KiB")
+
+
+def test_files_of_about_one_size_are_of_any_size_or_of_whole_blocks() -> None:
+    text = "fsd=f,anchor=/x,files=9,size=(10k,0){flags}\nfwd=w,fsd=f\nrd=r,fwd=w,elapsed=5"
+    assert workloads(text.format(flags=""))["r"]["file_sizes"] == "uniform 5KiB..15KiB"
+    direct = workloads(text.format(flags=",openflags=o_direct"))["r"]["file_sizes"]
+    assert direct == {"4KiB": 1, "8KiB": 1, "12KiB": 1}
+
+
+@pytest.mark.parametrize(
+    ("width", "depth", "threads", "fits"), [(100, 1, 64, 78), (100, 1, 50, 100), (10, 2, 20, 7), (10, 1, 1000, 1)]
+)
+def test_a_tree_has_no_more_directories_than_a_lane_has_files(
+    width: int, depth: int, threads: int, fits: int, tmp_path: Path
+) -> None:
+    files = {(100, 1): 50, (10, 2): 10, (10, 1): 150}[width, depth]
+    fsd = f"fsd=f,anchor=/x,depth={depth},width={width},files={files}"
+    text = f"{fsd}\nfwd=w,fsd=f,threads={threads}\nrd=r,fwd=w,elapsed=5"
+    study = load_study(convert(text).encode(), str(tmp_path)).study
+    assert study is not None and not expand(study).faults
+    assert workloads(text)["r"]["width"] == fits
+    assert (f"# * width={width}: {fits}" in convert(text)) == (fits < width)
+
+
+def test_a_run_that_ends_with_the_data_has_a_time_limit() -> None:
+    text = "sd=a,lun=/x/y,size=1g\nwd=w,sd=a,rdpct=0,seekpct=0\nrd=r,wd=w,elapsed=100h,maxdata={}"
+    once = workloads(text.format(1))["r"]
+    assert (once["time_limit"], "runtime" in once) == ("360000s", False)
+    assert workloads(text.format("0"))["r"]["runtime"] == "360000s"
+    for other in ("2", "500g"):
+        assert workloads(text.format(other))["r"]["runtime"] == "360000s"
+        assert f"# * maxdata={other}: a phase ends by its runtime" in convert(text.format(other))
+
+
+def test_the_copy_among_results_and_what_starts_other_hosts_are_read() -> None:
+    text = (
+        "<title>Vdbench out/parmfile.html</title><pre>\n\n* Contents of parameter file: x\n"
+        "hd=default,shell=vdbench,master=10.0.0.1\nsd=a,lun=/x/y,size=1g\nwd=w,sd=a\nrd=r,wd=w,elapsed=5\n</pre>"
+    )
+    assert workloads(text)["r"]["runtime"] == "5s"
+    assert "master" not in convert(text)
+
+
+def test_runs_on_some_and_on_all_places_have_folders_of_their_own(tmp_path: Path) -> None:
+    text = (
+        "fsd=a,anchor=/m/1\nfsd=b,anchor=/m/2\nfwd=x,fsd=a\nfwd=y,fsd=(a,b)\nfwd=z,fsd=b\n"
+        "rd=r1,fwd=x\nrd=r2,fwd=y\nrd=r3,fwd=z\nrd=r4,fwd=y"
+    )
+    study = yaml.safe_load(convert(text))
+    places = {name: [one["path"], *one.get("shares", [])] for name, one in study["targets"].items()}
+    assert places == {
+        "a": ["/m/1/assay-vdbench"],
+        "a-2": ["/m/1/assay-vdbench-2", "/m/2/assay-vdbench-2"],
+        "b": ["/m/2/assay-vdbench"],
+    }
+    assert load_study(convert(text).encode(), str(tmp_path)).study is not None

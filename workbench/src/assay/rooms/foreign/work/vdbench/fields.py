@@ -186,7 +186,7 @@ def rate_fields(rd: Definition, wd: Definition | None, share: float, notes: Note
 
 
 def time_fields(rd: Definition, notes: Notes) -> Field:
-    """Return the runtime; vdbench's default is 30 seconds (RD_entry.java)."""
+    """Return the runtime or time_limit; vdbench's default is 30 seconds (RD_entry.java)."""
     parameter = first_of([rd], "elapsed")
     text = parameter.values[0] if parameter and parameter.values else "30"
     if parameter and text[-1:].lower() == "m":
@@ -201,7 +201,21 @@ def time_fields(rd: Definition, notes: Notes) -> Field:
     if parameter and seconds * 10**9 > MAX_NS:
         most = f"a workload runs for {MAX_NS // 86_400_000_000_000} days at most"
         raise AssayError(f"{parameter.text}: {most}", "write the seconds that are to be measured")
-    return {"runtime": f"{seconds:g}s" if seconds < 10**6 else f"{int(seconds)}s"}
+    time = f"{seconds:g}s" if seconds < 10**6 else f"{int(seconds)}s"
+    return {"time_limit" if _is_once(rd, notes) else "runtime": time}
+
+
+def _is_once(rd: Definition, notes: Notes) -> bool:
+    """Whether a run ends when as much was moved as there is data; other amounts are left out.
+
+    Values up to 100 are multiples of all data, others are bytes (user guide, `maxdata=`).
+    """
+    parameter = first_of([rd], "maxdata", "maxdataread", "maxdatawritten")
+    if parameter is None or numbers(parameter) == [0]:
+        return False
+    is_once = numbers(parameter) == [1]
+    notes.add(parameter.text, "once over the data" if is_once else "a phase ends by its runtime")
+    return is_once
 
 
 def contents_fields(file: ParameterFile, rd: Definition, sd: Definition | None, reads: bool) -> Field:

@@ -5,6 +5,7 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.study.names import LOOKUPS
+from assay.model.study.shape import directories
 from assay.model.units import format_size
 from assay.rooms.foreign.work.notes import Notes
 from assay.rooms.foreign.work.vdbench.fields import (
@@ -37,8 +38,10 @@ _METADATA = {
 _ORDER = ("mkdir", "create", "stat", "open", "unlink", "rmdir")
 """Operations on names in an order in which each finds what it needs."""
 _NONE_LIKE = ("setattr", "access", "close", "copy", "move")
-_ONLY = ("only", "clean")
+_ONLY, _CLEAN = "only", "clean"
 _MAX_LANES = 1024
+_BLOCK = 4096
+"""Bytes of which all sizes with O_DIRECT are multiples, on all devices."""
 _SHARES = ("forrdpct", "rdpct", "readpct")
 _FORMAT = "format"
 """Name of the workload definition that says how files are made (FwdEntry.java, `format_fwd`)."""
@@ -52,6 +55,11 @@ def file_workloads(file: ParameterFile, places: Places, notes: Notes) -> dict[st
     """
     found: dict[str, Field] = {}
     for rd in file.of("rd"):
+        if _CLEAN in (word.lower() for word in rd.values("format")):
+            notes.add(
+                f"rd={rd.name}", "format=clean removes what is there and does no more: Assay removes its own files"
+            )
+            continue
         own = [fwd for fwd in file.of("fwd") if fwd.name != _FORMAT]
         fwds = named(rd.values("fwd"), own, rd) if own else [Definition("fwd", "default", rd.line)]
         groups = _alike(fwds)
@@ -65,7 +73,7 @@ def file_workloads(file: ParameterFile, places: Places, notes: Notes) -> dict[st
             workloads = _workloads(file, rd, fwd, count, chosen, places, notes)
             share = skew_share(fwds, fwd) if any(one.values("skew") for one in fwds) else count / len(fwds)
             for suffix, fields in workloads:
-                if "runtime" in fields:
+                if fields.keys() & {"runtime", "time_limit"}:
                     fields |= rate_fields(rd, None, share, notes)
                 full = f"{name}-{suffix}" if suffix and len(workloads) > 1 else name
                 found[places.workload_name(full, found)] = fields
@@ -94,13 +102,14 @@ def _workloads(
     notes: Notes,
 ) -> list[tuple[str, Field]]:
     fsds = [one for fsd in fsds for one in counted(fsd, "anchor")]
-    tree = _tree(rd, fsds, notes) | {"layout": "shared", "lanes": _lanes(rd, fwd, count)}
+    lanes = _lanes(rd, fwd, count)
+    tree = _fitting(_tree(rd, fsds, notes), lanes, notes) | {"layout": "shared", "lanes": lanes}
     common: Field = {"targets": places.anchors(fsds)}
     flags = flag_fields([rd, fwd, *fsds], notes)
-    contents = _sizes(rd, fsds[0], notes)
+    contents = _sizes(rd, fsds[0], flags["cache"] == "direct", notes)
     data = {**common, **tree, **contents, "record_size": record_size_field(rd, fwd, "xfersizes", notes), **flags}
     formats = tuple(word.lower() for word in rd.values("format"))
-    if any(word in formats for word in _ONLY):
+    if _ONLY in formats:
         made = contents_fields(file, rd, None, False) | _format_fields(file)
         return [("", {"operations": ["write"], **data, **made})]
     found: list[tuple[str, Field]] = []
@@ -210,8 +219,27 @@ def _tree(rd: Definition, fsds: Sequence[Definition], notes: Notes) -> Field:
     return found | ({"inner": True} if everywhere else {})
 
 
-def _sizes(rd: Definition, fsd: Definition, notes: Notes) -> Field:
-    """Return the sizes of files: one, sizes with percents, or `(n,0)`: about n (FileAnchor.java)."""
+def _fitting(tree: Field, lanes: Any, notes: Notes) -> Field:
+    """Return a tree with no more directories than a lane has files, which are spread over all of them."""
+    depth, width, files, most = (
+        choose(value if isinstance(value, list) else [value])
+        for choose, value in ((max, tree["depth"]), (max, tree["width"]), (min, tree["total_files"]), (max, lanes))
+    )
+    each, is_inner = files // most, bool(tree.get("inner"))
+    fits = next((one for one in range(width, 0, -1) if directories(one, depth, is_inner) <= each), width)
+    if fits == width:
+        return tree
+    why = f"{fits}: each of {most} lanes has {each} files, and one at least in each directory"
+    notes.add(f"width={width}", why)
+    widths = tree["width"] if isinstance(tree["width"], list) else [tree["width"]]
+    return tree | {"width": written([min(one, fits) for one in widths])}
+
+
+def _sizes(rd: Definition, fsd: Definition, is_direct: bool, notes: Notes) -> Field:
+    """Return the sizes of files: one, sizes with percents, or `(n,0)`: about n (FileAnchor.java).
+
+    With O_DIRECT files consist of whole blocks, so that `(n,0)` becomes five sizes.
+    """
     loop = first_of([rd], "forsizes", "sizes")
     if loop:
         return {"file_size": sizes(numbers(loop))}
@@ -219,6 +247,12 @@ def _sizes(rd: Definition, fsd: Definition, notes: Notes) -> Field:
     values = numbers(parameter) or [4096]
     if len(values) == 2 and not values[1] and parameter:
         least, most = format_size(max(1, int(values[0] / 2))), format_size(int(values[0] * 3 / 2))
+        if is_direct:
+            five = [max(_BLOCK, int(values[0] * part / 4) // _BLOCK * _BLOCK) for part in range(2, 7)]
+            notes.add(
+                parameter.text, f"about so large: {len(set(five))} sizes between {least} and {most}, equally likely"
+            )
+            return {"file_sizes": {format_size(size): 1 for size in five}}
         notes.add(parameter.text, f"about so large: any size from {least} to {most}, equally likely")
         return {"file_sizes": f"uniform {least}..{most}"}
     if len(values) < 2:

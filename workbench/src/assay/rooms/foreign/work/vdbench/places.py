@@ -25,7 +25,8 @@ class Places:
     def __init__(self, notes: Notes) -> None:
         self.targets: dict[str, dict[str, Any]] = {}
         self._notes = notes
-        self._folders: dict[str, str] = {}
+        self._names: dict[tuple[str, ...], str] = {}
+        self._numbers: dict[tuple[str, ...], int] = {}
 
     def luns(self, sds: Sequence[Definition]) -> tuple[list[str], bool]:
         """Return the names of the targets for some SDs, and whether they are devices.
@@ -44,8 +45,7 @@ class Places:
         if any(devices):
             raise AssayError(f"{sds[0].kind}={sds[0].name} and others: devices and files in one workload",
                              "write a study for the files, and one for the devices")  # fmt: skip
-        folders = [self._folder(posixpath.dirname(path), f"lun={path}") for path in paths]
-        return [self._directory(sds[0].name, folders)], False
+        return [self._directory(sds[0].name, {f"lun={path}": posixpath.dirname(path) for path in paths})], False
 
     def anchors(self, fsds: Sequence[Definition]) -> list[str]:
         """Return the name of the target for some FSDs.
@@ -53,11 +53,8 @@ class Places:
         Raises:
             AssayError: An FSD has no anchor.
         """
-        folders = []
-        for fsd in fsds:
-            path = self._path(fsd, "anchor")
-            folders.append(self._folder(path, f"anchor={path}"))
-        return [self._directory(fsds[0].name, folders)]
+        paths = [self._path(fsd, "anchor") for fsd in fsds]
+        return [self._directory(fsds[0].name, {f"anchor={path}": path for path in paths})]
 
     def _path(self, definition: Definition, name: str) -> str:
         values = definition.values(name)
@@ -68,15 +65,27 @@ class Places:
             raise AssayError(f"{name}={values[0]}: a path of Windows", "write a path of this system")
         return values[0]
 
-    def _folder(self, directory: str, text: str) -> str:
-        """Return the folder in a directory of the parameter file that Assay makes."""
-        path = directory_path(directory, _FOLDER, text)
-        self._notes.add(text, f"files go to {path}, which Assay makes and removes; the folder above it must exist")
-        return path
+    def _directory(self, name: str, places: dict[str, str]) -> str:
+        """Return the name of the target for some places.
 
-    def _directory(self, name: str, folders: Sequence[str]) -> str:
-        first, *others = list(dict.fromkeys(folders))
-        return self._add(name, {"kind": "file", "path": first} | ({"shares": others} if others else {}))
+        Args:
+            name: What it is to be called.
+            places: What stands in the parameter file -> the directory in which Assay makes a folder.
+        """
+        folders = {text: directory_path(directory, _FOLDER, text) for text, directory in places.items()}
+        key = tuple(dict.fromkeys(folders.values()))
+        if key not in self._names:
+            # A folder belongs to one target, and runs may each have some of the places.
+            taken = {number for other, number in self._numbers.items() if set(key) & set(other)}
+            number = next(one for one in range(1, len(taken) + 2) if one not in taken)
+            self._numbers[key] = number
+            suffix = f"-{number}" if number > 1 else ""
+            for text, folder in folders.items():
+                why = f"files go to {folder}{suffix}, which Assay makes and removes; the folder above it must exist"
+                self._notes.add(text, why)
+            first, *others = [f"{folder}{suffix}" for folder in key]
+            self._names[key] = self._add(name, {"kind": "file", "path": first} | ({"shares": others} if others else {}))
+        return self._names[key]
 
     def _add(self, name: str, target: dict[str, Any]) -> str:
         known = next((key for key, other in self.targets.items() if other == target), None)

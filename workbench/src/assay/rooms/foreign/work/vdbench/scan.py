@@ -170,7 +170,7 @@ def _lines(text: str, path: str, read: Callable[[str], str], depth: int) -> Iter
             raise AssayError(f"{path}: more than {_MAX_LINES:,} lines", "give less")
         if line.startswith("eof"):
             return
-        if not line or line.startswith(("/", "#", "*")):
+        if not line or line.startswith(("/", "#", "*", "<")):  # `<`: parmfile.html, a copy among vdbench's results
             continue
         if line.startswith("include="):
             name = line.removeprefix("include=").split()[0] if line.removeprefix("include=").strip() else ""
