@@ -39,10 +39,10 @@ def _iozone(text: str, read: Reader) -> str:
     return iozone_study(text, read)
 
 
-def _elbencho(text: str, _read: Reader) -> str:
+def _elbencho(text: str, read: Reader) -> str:
     from assay.rooms.foreign.work.elbencho import elbencho_study
 
-    return elbencho_study(text)
+    return elbencho_study(text, read)
 
 
 def _warp(text: str, _read: Reader) -> str:
@@ -93,7 +93,7 @@ TOOLS: tuple[Tool, ...] = (
 
         Example: `assay study from elbencho "elbencho -w -r -t 8 -b 1m -s 4g --direct /mnt/x/f" --output elbencho.yaml`
         """,
-        "",
+        "name a file of hosts",
         _elbencho,
     ),
     Tool(

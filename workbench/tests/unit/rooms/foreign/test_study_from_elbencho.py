@@ -23,6 +23,11 @@ NAMES = Path(__file__).resolve().parents[3] / "golden" / "options" / "elbencho-3
 S3 = "--s3endpoints http://10.0.0.1:9000,10.0.0.2 --s3key AKEY --s3secret=ASECRET"
 
 
+def no_file(path: str) -> str:
+    """A reader that finds no file."""
+    raise AssayError(f"{path}: no such file", "")
+
+
 class Written(NamedTuple):
     """A command line, what its workloads and the study say, and what the notes name."""
 
@@ -134,7 +139,7 @@ LINES = {
 @pytest.mark.parametrize("name", LINES)
 def test_a_command_line_becomes_the_study_that_asks_the_same(name: str) -> None:
     written = LINES[name]
-    text = elbencho_study(written.line)
+    text = elbencho_study(written.line, no_file)
     study = yaml.safe_load(text)
     if name != "empty-files":
         assert set(study["workloads"]) == set(written.workloads)
@@ -154,7 +159,7 @@ def test_no_secret_is_in_a_study() -> None:
     line = (
         f"AWS_SECRET_ACCESS_KEY=VSECRET elbencho {S3} --s3sessiontoken TSECRET --s3credlist a:CSECRET -w -N 1 -s 1m b"
     )
-    text = elbencho_study(line)
+    text = elbencho_study(line, no_file)
     for secret in ("AKEY", "ASECRET", "TSECRET", "CSECRET", "VSECRET"):
         assert secret not in text
     assert "--s3secret=(redacted)" in text
@@ -187,27 +192,64 @@ WRONG = {
 @pytest.mark.parametrize("line", WRONG)
 def test_what_elbencho_or_a_study_cannot_do_is_refused(line: str) -> None:
     with pytest.raises(AssayError) as error:
-        elbencho_study(line)
+        elbencho_study(line, no_file)
     assert WRONG[line] in error.value.message and error.value.hint
 
 
 def test_objects_with_names_of_their_own_are_shared_out_among_the_lanes() -> None:
-    study = yaml.safe_load(elbencho_study(f"elbencho {S3} -w -r -t 16 -s 250m -b 10m 'b/big/file[1-2560]'"))
+    study = yaml.safe_load(elbencho_study(f"elbencho {S3} -w -r -t 16 -s 250m -b 10m 'b/big/file[1-2560]'", no_file))
     assert study["workloads"]["objects"]["objects"] == 160
 
 
 def test_braces_are_written_out_as_by_a_shell() -> None:
-    study = yaml.safe_load(elbencho_study("elbencho -w -t 8 -s 1g /mnt/{a,b}/f{0..3}"))
+    study = yaml.safe_load(elbencho_study("elbencho -w -t 8 -s 1g /mnt/{a,b}/f{0..3}", no_file))
     assert study["targets"]["place"]["shares"] == ["/mnt/b/assay-elbencho"]
     data = study["workloads"]["data"]
     assert (data["layout"], data["file_size"], data["lanes"]) == ("separate", "1GiB", 8)
-    quoted = yaml.safe_load(elbencho_study("elbencho -w -t 8 -s 1g '/mnt/f{0..3}'"))
+    quoted = yaml.safe_load(elbencho_study("elbencho -w -t 8 -s 1g '/mnt/f{0..3}'", no_file))
     assert quoted["workloads"]["data"]["layout"] == "shared"
 
 
 def test_files_of_a_set_have_one_operation_in_flight() -> None:
     with pytest.raises(AssayError, match="one operation in flight"):
-        elbencho_study("elbencho -w -d -t 2 --iodepth 4 -n 1 -N 10 -s 1g /mnt/x")
+        elbencho_study("elbencho -w -d -t 2 --iodepth 4 -n 1 -N 10 -s 1g /mnt/x", no_file)
+
+
+def test_one_file_of_each_lane_has_many_operations_in_flight() -> None:
+    line = "elbencho -r --rand -t 2 --iodepth 4 -n 1 -N 1 -s 1g --timelimit 9 --infloop /mnt/x"
+    text = elbencho_study(line, no_file)
+    data = yaml.safe_load(text)["workloads"]["data"]
+    assert {"layout": "separate", "file_size": "1GiB", "queue_depth": 4, "lanes": 2}.items() <= data.items()
+    assert not data.keys() & {"files", "depth", "width"}
+    assert "# * --iodepth 4: each lane keeps its one file open" in text
+
+
+def test_hosts_of_a_file_are_read_and_else_named() -> None:
+    line = "elbencho --hostsfile h -w -t 4 -s 1g /mnt/x/f{1..24}"
+    read = yaml.safe_load(elbencho_study(line, {"h": "a,b:1611\n# c\nn[1-2] # more\n"}.__getitem__))
+    assert read["hosts"] == ["a", "b", "n1", "n2"]
+    assert read["workloads"]["data"]["hosts"] == 4
+    text = elbencho_study(line, no_file)
+    assert "hosts" not in yaml.safe_load(text)
+    assert "# * --hostsfile h: the file cannot be read here" in text
+    assert "# * 24 paths from /mnt/x/f1 to /mnt/x/f24: files go to /mnt/x/assay-elbencho" in text
+
+
+@pytest.mark.parametrize(
+    ("threads", "size", "part", "ending"),
+    [
+        (2, "2m", "3MiB", "the same bytes"),
+        (2, "3m", "4MiB", "1.05 MB less in all"),
+        (4, "1m", "1MiB", "1.05 MB more in all"),
+    ],
+)
+def test_files_that_lanes_do_not_share_out_evenly_say_by_how_much(
+    threads: int, size: str, part: str, ending: str
+) -> None:
+    text = elbencho_study(f"elbencho -w -t {threads} -b 1m -s {size} '/mnt/f[1-3]'", no_file)
+    assert yaml.safe_load(text)["workloads"]["data"]["file_size"] == part
+    note = next(line for line in text.splitlines() if line.startswith(f"# * -t {threads}"))
+    assert note.endswith(f"3 files of {size[0]}MiB: {ending}")
 
 
 def test_every_option_is_mapped_refused_or_explained() -> None:

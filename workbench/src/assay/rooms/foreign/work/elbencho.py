@@ -1,7 +1,7 @@
 """Converts a command line of elbencho to an equivalent study (version 3.1)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from assay.model.base import AssayError
@@ -21,11 +21,12 @@ SECRETS = ("s3key", "s3secret", "s3sessiontoken", "s3credlist", "s3sseckey", "s3
 _PORT = re.compile(r"^(\[[^\]]+\]|[^:]+):[0-9]+$")
 
 
-def elbencho_study(text: str) -> str:
+def elbencho_study(text: str, read: Callable[[str], str]) -> str:
     """Return the text of a study file equivalent to a command line of elbencho.
 
     Args:
         text: The command line.
+        read: Returns the text of a file (`--hostsfile`).
 
     Returns:
         The study, with a comment at its head for each option that has no counterpart or a different meaning.
@@ -45,7 +46,7 @@ def elbencho_study(text: str) -> str:
             notes.add(f"--{name}" if name in SECRETS else words.written[name], NOTES[name])
         elif name not in OPTIONS:
             notes.add(f"--{name}", "left out: elbencho 3.1 has it no more")
-    hosts = _hosts(words, notes)
+    hosts = _hosts(words, read, notes)
     parts = object_parts if words.has("s3endpoints") else file_parts
     targets, workloads = parts(words, len(hosts), notes)
     if hosts:
@@ -69,26 +70,35 @@ def _refuse(words: ElbenchoWords) -> None:
         raise AssayError("elbencho: there is no path", "add the directory, file, device or bucket")
 
 
-def _hosts(words: ElbenchoWords, notes: Notes) -> list[str]:
+def _hosts(words: ElbenchoWords, read: Callable[[str], str], notes: Notes) -> list[str]:
     """Return the hosts, as a study names them."""
+    names = _split(words.values.get("hosts", "")) if words.has("hosts") else []
     if words.has("hostsfile"):
-        notes.add(
-            words.written["hostsfile"],
-            "the file is not read: write its hosts, or {inventory: FILE}, as hosts of the study",
-        )
-    if not words.has("hosts"):
+        names = [*names, *_names_in_file(words, read, notes)]
+    if not names:
         return []
-    found = []
-    for name in _split(words.values["hosts"]):
+    option, found = "--hosts" if words.has("hosts") else "--hostsfile", []
+    for name in names:
         host = _PORT.sub(r"\1", name)
         if host != name:
-            notes.add("--hosts", "ports of elbencho's services are left out: hosts are reached by ssh")
+            notes.add(option, "ports of elbencho's services are left out: hosts are reached by ssh")
         found += expanded(host)
     count = elbencho_number(words.values.get("numhosts", str(len(found))), "--numhosts")
     if len(set(found)) < len(found):
         raise AssayError("elbencho --hosts: a host is named twice", "name it once, and raise -t")
-    notes.add("--hosts", "engines are copied there by ssh; no service has to run")
+    notes.add(option, "engines are copied there by ssh; no service has to run")
     return found[:count] if count else found
+
+
+def _names_in_file(words: ElbenchoWords, read: Callable[[str], str], notes: Notes) -> Sequence[str]:
+    """Return the hosts of `--hostsfile`; none, with a note, if the file is not on this machine."""
+    try:
+        lines = read(words.values["hostsfile"]).splitlines()
+    except AssayError:
+        why = "the file cannot be read here: write its hosts, or {inventory: FILE}, as hosts of the study"
+        notes.add(words.written["hostsfile"], why)
+        return []
+    return _split(" ".join(line.partition("#")[0] for line in lines))
 
 
 def _split(text: str) -> Sequence[str]:

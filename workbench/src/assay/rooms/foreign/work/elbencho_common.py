@@ -1,6 +1,7 @@
 """What the workloads from a command line of elbencho have in common."""
 
 import re
+import shlex
 from typing import Any
 
 from assay.model.base import AssayError
@@ -8,6 +9,8 @@ from assay.plan.command_lines.elbencho_options import ElbenchoWords, elbencho_nu
 from assay.rooms.foreign.work.notes import Notes
 
 MAX_LANES = 1024
+_MAX_SHOWN = 4
+"""Paths that are all named in a line."""
 
 
 def expanded(word: str) -> list[str]:
@@ -38,6 +41,12 @@ def paths_of(words: ElbenchoWords) -> list[str]:
     if words.has("nopathexp"):
         return list(words.paths)
     return [path for word in words.paths for path in expanded(word)]
+
+
+def shown_paths(words: ElbenchoWords) -> str:
+    """Return the benchmark paths as they are written; of many only the first and the last."""
+    paths = [shlex.quote(path) for path in words.paths]
+    return " ".join(paths) if len(paths) <= _MAX_SHOWN else f"{len(paths)} paths from {paths[0]} to {paths[-1]}"
 
 
 def number(words: ElbenchoWords, name: str, default: int) -> int:

@@ -1,11 +1,10 @@
 """Converts what elbencho does with files and devices to targets and workloads."""
 
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.units import format_size
+from assay.model.units import about_size, format_size
 from assay.plan.command_lines.elbencho_options import ElbenchoWords
 from assay.rooms.foreign.work.elbencho_common import (
     lanes_of,
@@ -14,6 +13,7 @@ from assay.rooms.foreign.work.elbencho_common import (
     paths_of,
     rate_of,
     reorder_of,
+    shown_paths,
     size,
     threads_of,
 )
@@ -52,8 +52,7 @@ def file_parts(words: ElbenchoWords, hosts: int, notes: Notes) -> Parts:
 def _target(words: ElbenchoWords, paths: Sequence[str], is_tree: bool, notes: Notes) -> dict[str, Any]:
     folders = [path if is_tree else path.rpartition("/")[0] or ("/" if path.startswith("/") else "") for path in paths]
     places = list(dict.fromkeys(directory_path(folder, _PLACE, "elbencho") for folder in folders))
-    shown = " ".join(shlex.quote(path) for path in words.paths)
-    notes.add(shown, f"files go to {' and '.join(places)}, which Assay makes and removes")
+    notes.add(shown_paths(words), f"files go to {' and '.join(places)}, which Assay makes and removes")
     if not is_tree and not words.has("size"):
         raise AssayError("elbencho: how large the files are is not in the command line", "add -s SIZE")
     return {"kind": "file", "path": places[0], **({"shares": places[1:]} if places[1:] else {})}
@@ -93,8 +92,12 @@ def _tree_workloads(words: ElbenchoWords, notes: Notes) -> dict[str, dict[str, A
         found["directories"] = {"operations": operations, "files": dirs, "layout": shape["layout"], **lanes_of(words)}
         found["directories"].pop("queue_depth", None)
         notes.add("-d, -D", "directories are made and removed in a workload of their own, without files in them")
+    depth, own = number(words, "iodepth", 1), shape
+    if shape["files"] == 1 and depth > 1:
+        own = {"layout": "separate"}
+        notes.add(words.written["iodepth"], "each lane keeps its one file open; elbencho opens it for each pass")
     if each:
-        found |= _data(words, {**shape, "file_size": format_size(each)}, notes)
+        found |= _data(words, {**own, "file_size": format_size(each)}, notes)
     return found | _names(words, shape, each, notes)
 
 
@@ -136,8 +139,10 @@ def _file_workloads(words: ElbenchoWords, count: int, hosts: int, notes: Notes) 
         return _data(words, {"layout": layout, **more, "file_size": format_size(each)}, notes)
     record = min(size(words, "block", 1 << 20), each) or 1
     part = max(record, each * count // lanes // record * record)
+    less = each * count - part * lanes
+    sum_of = "the same bytes" if not less else f"{about_size(abs(less))} {'less' if less > 0 else 'more'} in all"
     notes.add(f"-t {threads_of(words)}", f"{lanes} lanes have a file of {format_size(part)} each; elbencho's share out "
-              f"{count} files of {format_size(each)}: the same bytes")  # fmt: skip
+              f"{count} files of {format_size(each)}: {sum_of}")  # fmt: skip
     return _data(words, {"layout": "separate", "file_size": format_size(part)}, notes)
 
 

@@ -12,6 +12,7 @@ from assay.rooms.foreign.work.elbencho_common import (
     number,
     paths_of,
     rate_of,
+    shown_paths,
     size,
     threads_of,
 )
@@ -83,7 +84,7 @@ def _target(words: ElbenchoWords, notes: Notes) -> dict[str, Any]:
     elif name:
         notes.add(f"--s3chksumalgo {name}", "left out: crc32, crc32c and sha256 are there")
     notes.add(
-        " ".join(words.paths), "objects go below keys of the run's own; a bucket without Assay's mark needs --destroy"
+        shown_paths(words), "objects go below keys of the run's own; a bucket without Assay's mark needs --destroy"
     )
     return found
 
@@ -97,7 +98,7 @@ def _workloads(words: ElbenchoWords, operations: list[str], hosts: int, notes: N
         objects = max(1, round(len(named) / lanes))
         their = f"{len(named)} object{'s' if len(named) > 1 else ''}"
         why = f"each of {lanes} lanes has {objects} of its own, of the whole size; elbencho's share out {their}"
-        notes.add(" ".join(words.paths), why)
+        notes.add(shown_paths(words), why)
     common: dict[str, Any] = {"objects": objects, "object_size": format_size(each), **lanes_of(words)}
     if each > block >= _MIN_PART:
         common["part_size"] = format_size(block)
