@@ -102,3 +102,20 @@ def test_phases_that_are_off_are_left_out_and_others_say_how_they_are_cached() -
 def test_what_cannot_be_taken_is_told_with_the_file(text: str, message: str) -> None:
     with pytest.raises(AssayError, match=message):
         io500_study(text, "c.ini")
+
+
+@pytest.mark.parametrize("key", ["datadir = ./data", "resultdir = ./r\ntimestamp-datadir = FALSE"])
+def test_a_configuration_may_leave_all_phases_to_the_defaults(key: str) -> None:
+    study = yaml.safe_load(io500_study(f"[global]\n{key}\n[debug]\nstonewall-time = 1\n", "config.ini"))
+    assert is_io500(study["workloads"])
+    assert study["defaults"]["time_limit"] == "1s"
+    with pytest.raises(AssayError, match="not a configuration"):
+        io500_study("[global]\nrw=read\ndirectory=/x\n", "job.fio")
+
+
+@pytest.mark.parametrize("section", ["global", "ior-hard"])
+def test_an_interface_without_a_target_is_refused_where_it_stands(section: str) -> None:
+    text = f"[global]\ndatadir = ./data\n[{section}]\napi = S3-libs3 --S3-libs3.host=h\n"
+    with pytest.raises(AssayError) as caught:
+        io500_study(text, "config.ini")
+    assert caught.value.message == f"config.ini: [{section}] API = S3-libs3: there is no such target"

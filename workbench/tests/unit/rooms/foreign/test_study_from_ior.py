@@ -386,6 +386,13 @@ def test_what_cannot_be_the_same_is_said(name: str) -> None:
     assert all(plan_job(loaded.study, case, 1).job for case in expansion.cases)
 
 
+def test_no_branches_are_wanted_of_a_tree_without_levels() -> None:
+    study = yaml.safe_load(mdtest_study("mdtest -z 0 -b 0 -I 10 -F -L -d /x"))
+    assert study["workloads"]["files"]["files"] == 10
+    with pytest.raises(AssayError, match="-b: 0 is below 1"):
+        mdtest_study("mdtest -z 1 -b 0 -I 10 -d /x")
+
+
 def test_a_directory_workload_stands_beside_that_of_files() -> None:
     study = yaml.safe_load(mdtest_study("mdtest -n 10 -d /x", 3))
     assert study["workloads"]["directories"]["operations"] == ["mkdir", "rmdir"]

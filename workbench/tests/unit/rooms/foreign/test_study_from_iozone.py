@@ -174,6 +174,25 @@ def test_clients_become_hosts() -> None:
         2,
         2,
     )
+    assert study["targets"]["place"]["path"] == "/mnt/assay-iozone"
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [("-+m c -t 2 -F a/1 a/2", "/mnt/n/a"), ("-+m c -t 2 -F /z/1 /z/2", "/z"), ("-+m c -t 2 -i 0", "/mnt/n")],
+)
+def test_files_of_clients_are_where_these_start(line: str, path: str) -> None:
+    study = yaml.safe_load(iozone_study(f"iozone {line}", lambda _: "a /mnt/n /bin/iozone\nb /mnt/n /bin/iozone\n"))
+    assert study["targets"]["place"]["path"] == f"{path}/assay-iozone"
+
+
+@pytest.mark.parametrize(
+    ("clients", "words"),
+    [("a /m\nb /n\n", "several directories: /m /n"), ("a /m\n", "has 1 lines"), ("a /m\na /m\nb /m\n", "equally")],
+)
+def test_clients_that_one_target_cannot_have_are_refused(clients: str, words: str) -> None:
+    with pytest.raises(AssayError, match=words):
+        iozone_study(f"iozone -+m c -t {2 if len(clients) < 12 else 3} -i 0", lambda _: clients)
 
 
 HELP = "aAbBcCdDeEfFgGhHiIjJkKlLmMnNoOpPqQrRsStTuUvVwWxXyYzZ"

@@ -40,6 +40,8 @@ _WITHOUT_COUNTERPART = {
     "external-script": "find is the listing of all directories, and the phases that look at each name",
 }
 """Option -> why it has no counterpart in a study, for options that are set."""
+_GLOBALS = {"datadir", "resultdir", "timestamp-datadir", "timestamp-resultdir"}
+"""Keys of [global], one of which a configuration has that leaves all else to IO500's defaults."""
 _FALSE_WORDS = ("", "false", "0", "off", "no")
 _FIELDS: dict[str, dict[str, Any]] = {
     "ior-easy": {"layout": "separate", "sync": "fsync"},
@@ -109,12 +111,14 @@ def _read(text: str, name: str) -> Ini:
         line = getattr(error, "lineno", None) or next((number for number, _ in getattr(error, "errors", ())), 1)
         message = f"{name}:{line}: the line cannot be read"
         raise AssayError(message, "a configuration has [SECTION] and KEY = VALUE lines") from None
-    if not looks_like_io500(text):
-        raise AssayError(f"{name} is not a configuration of IO500", "one has sections such as [ior-easy]")
-    return {
+    found = {
         section.lower(): {key: (value or "").strip() for key, value in parser[section].items()}
         for section in parser.sections()
     }
+    if not looks_like_io500(text) and not _GLOBALS & set(found.get("global", ())):
+        hint = "one has sections such as [ior-easy], or datadir in [global]"
+        raise AssayError(f"{name} is not a configuration of IO500", hint)
+    return found
 
 
 def _value(ini: Ini, section: str, key: str) -> str:
@@ -145,11 +149,12 @@ def _workload(workload: str, ini: Ini, name: str, notes: Notes) -> dict[str, Any
     for word in set(_PARTS[workload]) - set(operations):
         notes.add(f"{workload}: {word}", "this phase is off; an IO500 score needs all phases")
     found: dict[str, Any] = {"operations": operations, **_FIELDS[workload], **_sizes(workload, ini, name, notes)}
-    api = (_value(ini, section, "api") or _value(ini, "global", "api") or "POSIX").split()
+    where = next((one for one in (section, "global") if _value(ini, one, "api")), "global")
+    api = (_value(ini, where, "api") or "POSIX").split()
     if api[0].upper() == "MPIIO":
-        notes.add(f"[{section}] API = MPIIO", "POSIX instead: for MPI-IO write a target of kind mpiio")
+        notes.add(f"[{where}] API = MPIIO", "POSIX instead: for MPI-IO write a target of kind mpiio")
     elif api[0].upper() != "POSIX":
-        raise AssayError(f"{name}: [{section}] API = {api[0]}: there is no such target", "use POSIX")
+        raise AssayError(f"{name}: [{where}] API = {api[0]}: there is no such target", "use POSIX")
     direct = "--posix.odirect" in api and section.startswith("ior")
     drops_caches = _value(ini, "global", "drop-caches").lower() not in _FALSE_WORDS
     found["cache"] = "direct" if direct else "drop" if drops_caches else "keep"

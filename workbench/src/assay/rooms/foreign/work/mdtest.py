@@ -135,7 +135,8 @@ def _path(options: Mapping[str, ParsedOption], notes: Notes) -> str:
 
 def _shape(options: Mapping[str, ParsedOption], notes: Notes) -> dict[str, Any]:
     """Return the fields for files and directories of each task, counted as mdtest does."""
-    depth, width = _number(options, "depth", 0), _number(options, "branch", 1, 1)
+    depth = _number(options, "depth", 0)
+    width = max(1, _number(options, "branch", 1, 1 if depth else 0))
     inner = depth > 0 and "leafonly" not in options
     folders = directories(width, depth, inner)
     items, each = _bytes(options, "items"), _bytes(options, "itemsperdir")

@@ -1,5 +1,6 @@
 """Converts a command line of iozone to an equivalent study."""
 
+import posixpath
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +35,8 @@ def iozone_study(text: str, read: Callable[[str], str]) -> str:
     parts = split_line(text, NAMES)
     note_before(parts.before, notes)
     words = read_words(parts.words, notes)
-    lanes, hosts = _lanes(words), _hosts(words, read)
+    lanes, clients = _lanes(words), _clients(words, read)
+    hosts = [client[0] for client in clients]
     _check_files(words, lanes)
     workloads = _workloads(words, lanes, hosts, notes)
     if lanes and not words.has("x"):
@@ -42,7 +44,7 @@ def iozone_study(text: str, read: Callable[[str], str]) -> str:
     notes.add("repeats: 1", "as iozone; an interval needs 3 repeats at least: change repeats")
     study: dict[str, Any] = {
         "study": "from-iozone",
-        "targets": {"place": _target(words, lanes, notes)},
+        "targets": {"place": _target(words, lanes, clients, notes)},
         "workloads": workloads,
         "repeats": 1,
         "order": "sequential",
@@ -98,12 +100,12 @@ def _lanes(words: Words) -> list[int]:
     return found
 
 
-def _hosts(words: Words, read: Callable[[str], str]) -> list[str]:
-    """Return the host of each process in a file of clients (`-+m`), one a line before blanks and paths."""
+def _clients(words: Words, read: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Return host and directory of each process in a file of clients (`-+m`), one process a line."""
     if not words.has("+m"):
         return []
-    lines = read(words.values["+m"][-1]).splitlines()
-    return [line.split()[0] for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    lines = [line.split() for line in read(words.values["+m"][-1]).splitlines()]
+    return [(line[0], "".join(line[1:2])) for line in lines if line and not line[0].startswith("#")]
 
 
 def _lane_fields(lanes: list[int], hosts: list[str]) -> dict[str, Any]:
@@ -112,7 +114,10 @@ def _lane_fields(lanes: list[int], hosts: list[str]) -> dict[str, Any]:
         used = hosts[:count]
         names = list(dict.fromkeys(used))
         each = {name: used.count(name) for name in names}
-        if len(used) < count or len(set(each.values())) > 1 or len(lanes) > 1:
+        if len(used) < count:
+            message = f"iozone -t {count}: the file of -+m has {len(used)} lines, one for each process"
+            raise AssayError(message, "write a line for each process")
+        if len(set(each.values())) > 1 or len(lanes) > 1:
             raise AssayError(f"iozone -t {count}: hosts do not have equally many processes", "write as many for each")
         return {"hosts": len(names), "lanes": count // len(names)}
     if not lanes:
@@ -122,8 +127,13 @@ def _lane_fields(lanes: list[int], hosts: list[str]) -> dict[str, Any]:
     return {"lanes": lanes[0] if len(lanes) == 1 else lanes}
 
 
-def _target(words: Words, lanes: list[int], notes: Notes) -> dict[str, Any]:
+def _target(words: Words, lanes: list[int], clients: list[tuple[str, str]], notes: Notes) -> dict[str, Any]:
     names = words.files or words.values.get("f", ["iozone.tmp"])
+    starts = list(dict.fromkeys(folder for _, folder in clients[: (lanes or [len(clients)])[-1]])) or [""]
+    if len(starts) > 1:
+        message = f"iozone -+m: processes start in several directories: {' '.join(starts[:4])}"
+        raise AssayError(message, "a target has one path for all hosts: write the same in each line")
+    names = [posixpath.join(starts[0], name) for name in names]
     folders = [_folder(name) for name in (names[: max(lanes)] if words.files and lanes else names[:1])]
     paths = list(dict.fromkeys(folders))
     if len({folders.count(path) for path in paths}) > 1:
