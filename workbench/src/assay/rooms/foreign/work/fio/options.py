@@ -135,7 +135,7 @@ _NOTED: _Rows = (
     ("offset_align", "files are worked on from their beginning", "0"),
     (
         "iodepth_batch iodepth_batch_complete_min iodepth_batch_complete_max iodepth_low",
-        "operations are sent and reaped as they come",
+        "operations are sent one by one, as soon as queue_depth allows, and not in batches",
         "1 0",
     ),
     ("serialize_overlap", "no block is under way twice", "0"),

@@ -47,7 +47,7 @@ _JOURNAL = _left("no journal: verify checks the bytes of this run")
 _REPLAY = _left("no replay of traces")
 _DEDUP = _left("duplicate is a share of copies of a few blocks, without sets")
 _ARRIVALS = _mapped("arrivals")
-_SHARE = _left("workloads are measured one after another, each alone: shares of several at once have no counterpart")
+_SHARE = _left("workloads are measured one after another, each alone: how they share the work is left out")
 _PART = _left("the whole of file_size is used")
 _STREAMS = _left("one stream of offsets for each lane: raise lanes for more")
 
@@ -167,11 +167,13 @@ OPTIONS: dict[str, dict[str, VdbenchOption]] = {
         "maxdataread": _mapped("time_limit in place of runtime, if it is 1: once over the data"),
         "maxdatawritten": _mapped("time_limit in place of runtime, if it is 1: once over the data"),
         "skew": _SHARE,
-        "curve": _left("rates that are shares of the highest are not known before it is measured: write rate: [...]"),
+        "curve": _left(
+            "percents of the highest rate, which nobody knows yet: measure it first, then write rate: [...]"
+        ),
         "stopcurve": _left("no curve"),
         "elapsed": _mapped("runtime"),
         "interval": _mapped("output.interval"),
-        "warmup": _left("nothing is left out at the beginning: verdicts say whether the rate was steady"),
+        "warmup": _left("results count as soon as all lanes are at work: no warmup is left out"),
         "replay": _REPLAY,
         "pause": _left("cases follow each other; schedule spreads them over hours"),
         "distribution": _ARRIVALS,
