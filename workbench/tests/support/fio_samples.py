@@ -12,8 +12,7 @@ from assay.rooms.importers.work import fio
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, Order, ToolOutput
 
 FOLDER = GOLDEN / "imports" / "fio"
-SAMPLES = tuple(sorted(path.stem for path in FOLDER.glob("*.json") if "status-interval" not in path.name))
-"""Those with one output each."""
+SAMPLES = tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
 FILE = ImportedFile(tool="fio", version="", form="", file="x.json", line=1, sha256="0" * 64, size_bytes=1)
 
 

@@ -68,15 +68,9 @@ def same_figures(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFi
         if key is None:
             continue
         first = seen.setdefault(key, item)
-        if first is not item and first.place != item.place and not _is_printed_again(item, first):
+        if first is not item and first.place != item.place:
             text = f"all {len(key)} figures are those of {_name(first)}, digit by digit"
             yield RuleFinding(item, text, {"figures": len(key)}, (first,))
-
-
-def _is_printed_again(item: Item, first: Item) -> bool:
-    """Whether one file has a job several times that had ended, as fio's `--status-interval` prints it."""
-    is_same = (item.output.file.file, item.result.name) == (first.output.file.file, first.result.name)
-    return is_same and bool(item.result.left_out or first.result.left_out)
 
 
 def constant_multiple(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
