@@ -91,6 +91,14 @@ def test_all_tools_of_a_page_are_read_in_its_order(tmp_path: Path) -> None:
     assert words.startswith("README.md: iozone 3.414, table of rates and ping, text and fio 2.2.10, text: ")
 
 
+def test_the_line_of_a_file_says_what_counts_as_repeats(tmp_path: Path) -> None:
+    sample = SAMPLES / "sockperf" / "3.7-ping-pong.txt"
+    path = tmp_path / "log"
+    path.write_text(sample.read_text() * 3)
+    words = recognised_words("log", read_outputs(str(path)))
+    assert words.endswith(": 3 results of 3 outputs, repeats of 1 case")
+
+
 def test_a_table_that_is_none_does_not_stop_the_import_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "disk.json").write_bytes(FIO.read_bytes())
     (tmp_path / "notes.csv").write_text("a,b,c\n1,2,3\n1,2\n")

@@ -100,3 +100,11 @@ def test_damaged_outputs_are_refused(change: tuple[str, str], message: str) -> N
     with pytest.raises(OutputError) as error:
         pgbench.read(text.replace(*change), FILE)
     assert message in error.value.message and error.value.hint
+
+
+def test_settings_that_make_another_work_stand_in_the_name() -> None:
+    names = ("15-tpcb", "15-select-prepared", "15-connect", "15-rate-limit")
+    endings = [results_of(f"{name}.txt")[0].workload.partition(">")[2] for name in names]
+    assert endings == ["", ", prepared", ", a connection each", ", limited rate"]
+    text = sample_text("pgbench", "15-scripts.txt").replace("scaling factor: 1", "scaling factor: 20")
+    assert all(", scale 20" in one.workload for one in pgbench.read(text, FILE)[0].results)

@@ -81,3 +81,8 @@ def test_a_line_that_is_none_is_refused() -> None:
     with pytest.raises(OutputError, match="not a line of sockperf") as error:
         read("sockperf", text)
     assert error.value.hint and error.value.line > 1
+
+
+def test_round_trips_under_load_are_no_repeats_of_ping_pongs() -> None:
+    workloads = [sample("sockperf", f"3.7-{name}.txt")[0].workload for name in ("ping-pong", "under-load")]
+    assert workloads == ["udp round trips", "udp round trips under load"]

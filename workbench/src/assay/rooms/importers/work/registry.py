@@ -179,10 +179,16 @@ def _read_by(importer: Importer, path: str, text: str, known: ImportedFile, stat
 
 
 def recognised_words(path: str, outputs: list[ToolOutput]) -> str:
-    """Return what was recognised in a file, in one line: `a.json: fio 3.33, JSON: 3 results, 1 left out`."""
+    """Return what was recognised in a file, in one line: `a.json: fio 3.33, JSON: 3 results, 1 left out`.
+
+    Results of which nothing says that they differ count as repeats: so many cases are named, too.
+    """
     found = " and ".join(dict.fromkeys(f"{one.file.program}, {one.file.form}" for one in outputs))
     results = [result for output in outputs for result in output.results]
-    count = sum(result.measured is not None for result in results)
+    held = [result for result in results if result.measured is not None]
+    count = len(held)
+    cases = {(one.target, one.workload, one.operation, *sorted(map(repr, one.parameters.items()))) for one in held}
+    repeats = f", repeats of {len(cases):,} {'case' if len(cases) == 1 else 'cases'}" if len(cases) < count else ""
     several = f" of {len(outputs)} outputs" if len(outputs) > 1 else ""
     left_out = f", {len(results) - count} left out" if count < len(results) else ""
-    return f"{path}: {found}: {count} {'result' if count == 1 else 'results'}{several}{left_out}"
+    return f"{path}: {found}: {count} {'result' if count == 1 else 'results'}{several}{repeats}{left_out}"

@@ -230,10 +230,23 @@ class _Reader:
         known = {"tool": NAME, "version": escape_line(self.version, 20), "form": "text", "line": whole.line}
         return ToolOutput(file=file.model_copy(update=known), results=tuple(self._results()))
 
-    def _results(self) -> Iterator[ImportedResult]:
+    def _settings(self) -> str:
+        """Return what makes another work of the same script, behind commas; empty if all is as by default."""
         whole = self.parts[0]
+        scale, mode = (self.options.get(name, "") for name in ("scaling factor", "query mode"))
+        printed = {one.name for one in whole.figures[:40]}
+        words = (
+            f"scale {scale}" if scale not in ("", "1") else "",
+            mode if mode not in ("", "simple") else "",
+            "a connection each" if "average connection time" in printed else "",
+            "limited rate" if "schedule lag average" in printed else "",
+        )
+        return "".join(f", {word}" for word in words if word)
+
+    def _results(self) -> Iterator[ImportedResult]:
+        whole, settings = self.parts[0], self._settings()
         for part in self.parts:
-            name = part.name if part is whole else f"{whole.name}: {part.name}"
+            name = whole.name + settings if part is whole else f"{whole.name}{settings}: {part.name}"
             ops = whole_number(part.ops) or 0
             is_done = bool(ops and part.rate and Decimal(part.rate))
             yield ImportedResult(

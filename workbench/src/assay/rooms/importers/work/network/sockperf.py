@@ -199,7 +199,7 @@ def _read_throughput(test: _Test, line: str, number: int) -> None:
 
 def _output(test: _Test, file: ImportedFile) -> ToolOutput:
     bandwidth = next((figure for figure in test.figures if figure.name == "bandwidth"), None)
-    kind = "throughput" if bandwidth else "round trips"
+    kind = "throughput" if bandwidth else "round trips under load" if _is_under_load(test) else "round trips"
     reason = "" if bandwidth or test.is_full is not None else "nothing was measured"
     if reason and test.failed:
         reason = f"sockperf failed: {test.failed}"
@@ -225,6 +225,12 @@ def _output(test: _Test, file: ImportedFile) -> ToolOutput:
     )
     known = {"tool": NAME, "form": "text", "line": test.line, "version": test.version}
     return ToolOutput(file=file.model_copy(update=known), results=(result,))
+
+
+def _is_under_load(test: _Test) -> bool:
+    """Return whether few of the messages had an answer (`under-load`): ping-pong waits for each answer."""
+    sent, received = test.number("total sent"), test.number("total received")
+    return sent is not None and received is not None and 2 * received < sent
 
 
 def _latency(test: _Test) -> dict[str, float]:
