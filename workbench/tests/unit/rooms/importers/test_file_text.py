@@ -13,10 +13,12 @@ from paths import GOLDEN
 from assay.model.base import AssayError, LineError
 from assay.rooms.importers.work.file_text import decoded, unpacked, without_stamps
 from assay.rooms.importers.work.registry import read_outputs, recognised_words
+from assay.rooms.importers.work.results import ImportOptions
 from assay.rooms.importers.work.several_files import read_path
 
 SAMPLES = GOLDEN / "imports"
 FIO, IOZONE, IOR = (SAMPLES / name for name in ("fio/3.33-read.json", "iozone/3.414-auto.txt", "ior/3.0.1-repeats.txt"))
+RANDOM = ImportOptions(order="random")
 STAMPS = {
     "docker and kubectl": "2026-11-30T03:12:28.123456789Z ",
     "ts": "Nov 30 03:12:28 ",
@@ -70,13 +72,22 @@ def test_text_from_the_source_of_a_page_is_read(tmp_path: Path) -> None:
     assert "&gt;=64" in path.read_text() and results_of(path) == results_of(sample)
 
 
+INDENTED = ("fio/2.2.10-groups.txt", "ior/3.0.1-repeats.txt", "vdbench/5.02-console.txt", "pgbench/15-tpcb.txt")
+
+
 @pytest.mark.parametrize("margin", ["    ", "> ", "\t"])
-def test_text_of_fio_may_be_indented_or_quoted(tmp_path: Path, margin: str) -> None:
-    sample = SAMPLES / "fio" / "2.2.10-groups.txt"
-    path = tmp_path / "mail"
-    path.write_text("".join(f"{margin}{line}\n" for line in sample.read_text().splitlines()))
-    (there,), (here,) = read_outputs(str(sample)), read_outputs(str(path))
-    assert here.results == there.results and here.file.version == there.file.version != ""
+@pytest.mark.parametrize("name", INDENTED)
+def test_text_may_be_indented_or_quoted(tmp_path: Path, name: str, margin: str) -> None:
+    sample, whole, page = SAMPLES / name, tmp_path / "whole", tmp_path / "page"
+    block = "".join(f"{margin}{line}".rstrip() + "\n" for line in sample.read_text().splitlines())
+    whole.write_text(block)
+    page.write_text(f"We measured 3 times, on 2 hosts, with this result:\n\n{block}\nThat is all, but 1, 2, 3.\n")
+    expected = read_outputs(str(sample), RANDOM)
+    for path, above in ((whole, 0), (page, 2)):
+        found = read_outputs(str(path), RANDOM)
+        assert [one.file.version for one in found] == [one.file.version for one in expected]
+        moved = [one.model_copy(update={"line": one.line + above}) for output in expected for one in output.results]
+        assert [one for output in found for one in output.results] == moved
 
 
 def test_all_tools_of_a_page_are_read_in_its_order(tmp_path: Path) -> None:

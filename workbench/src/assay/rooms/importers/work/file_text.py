@@ -6,6 +6,7 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Protocol
 
 from assay.model.base import AssayError
@@ -31,6 +32,9 @@ _MIN_SHARE = 0.8
 """Share of lines that must have such a beginning: some have been written by others."""
 _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b\n]{0,500}(?:\x07|\x1b\\\\)|[()][0-9A-B]|[=>])")
 """Colours, movements of the cursor and titles of terminals (ECMA-48; xterm's control sequences)."""
+_MARGIN = (" ", "\t", ">")
+_BLANK = "".join((*_MARGIN, "\r"))
+_FIRST = re.compile(r"(?:[ \t\r>]*\n)*([ \t>]*)")
 _ENTITY = re.compile(r"&(?:gt|lt|amp|quot|#[0-9]{1,4});")
 _MAX_CONTROL = 0.01
 """Share of control characters above which bytes are no text in any 8-bit code."""
@@ -124,6 +128,32 @@ def _utf16(data: bytes) -> str | None:
         return None
     # A last byte alone is what a copy of half a file leaves.
     return data[: len(data) // 2 * 2].decode(code, "replace").removeprefix("\ufeff")
+
+
+def without_margin(text: str) -> str:
+    """Return a text without what stands before all of its lines: spaces, or `> ` of what a mail quotes."""
+    first = _FIRST.match(text)
+    margin = first[1] if first else ""
+    if not margin:
+        return text
+    lines = text.split("\n")
+    for line in lines:
+        if line.strip(_BLANK):
+            while not line.startswith(margin):
+                margin = margin[:-1]
+            if not margin:
+                return text
+    return "\n".join(line.removeprefix(margin) if line.strip(_BLANK) else "" for line in lines)
+
+
+def without_indents(text: str) -> Iterator[str]:
+    """Yield the text of a page with every block that is indented or quoted moved to the left; lines stay."""
+    moved: list[str] = []
+    for is_indented, group in groupby(text.split("\n"), lambda line: line[:1] in _MARGIN or not line.strip()):
+        lines = list(group)
+        moved += without_margin("\n".join(lines)).split("\n") if is_indented else lines
+    if (found := "\n".join(moved)) != text:
+        yield found
 
 
 def without_entities(text: str) -> Iterator[str]:

@@ -13,7 +13,14 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
 from assay.rooms.importers.work import iozone
-from assay.rooms.importers.work.file_text import decoded, unpacked, without_entities, without_stamps
+from assay.rooms.importers.work.file_text import (
+    decoded,
+    unpacked,
+    without_entities,
+    without_indents,
+    without_margin,
+    without_stamps,
+)
 from assay.rooms.importers.work.iozone_excel import text_of_spreadsheet
 from assay.rooms.importers.work.results import (
     MAX_RESULTS,
@@ -113,14 +120,20 @@ def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[Tool
     if content.startswith(_BIFF2) and not iozone.recognise(text):
         hint = "give what iozone printed: it has the rates of each process, too"
         raise AssayError(f"{path}: a spreadsheet of iozone's throughput mode (-b), which is not read", hint)
+    text = without_margin(text)
     problems: list[LineError] = []
+    left_out: list[ToolOutput] = []
     for each, importers in _recognised(text, stated):
         try:
             outputs = [one for importer in importers for one in _read_by(importer, path, each, known, stated)]
-            return sorted(outputs, key=lambda one: one.file.line)
+            if any(result.measured for one in outputs for result in one.results):
+                return sorted(outputs, key=lambda one: one.file.line)
+            left_out = left_out or outputs
         except LineError as error:
             # What a logger put before each line, or how a page writes `>`, may be the reason.
             problems.append(error)
+    if left_out:
+        return left_out
     if problems:
         # With such additions, what is wrong is found without them.
         raise problems[:2][-1]
@@ -132,7 +145,7 @@ def _recognised(text: str, stated: ImportOptions) -> Iterator[tuple[str, list[Im
     """Yield what may read a text, and the text: as it is, or without what a logger or a page has added."""
     *tools, tables = IMPORTERS
     is_known = False
-    for each in chain((text,), without_stamps(text), without_entities(text)):
+    for each in chain((text,), without_stamps(text), without_entities(text), without_indents(text)):
         if importers := _tools_in(each, tools):
             is_known = True
             yield each, importers
