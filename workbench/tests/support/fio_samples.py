@@ -27,12 +27,19 @@ def text_of(name: str) -> str:
     return path_of(name).read_text()
 
 
+def documents_of(name: str) -> list[dict[str, Any]]:
+    """Each JSON of a sample, with numbers as text; there are several with `--status-interval`."""
+    text, decoder, found = text_of(name), json.JSONDecoder(parse_int=str, parse_float=str), []
+    end = 0
+    while (start := text.find("{", end)) >= 0:
+        document, end = decoder.raw_decode(text, start)
+        found.append(document)
+    return found
+
+
 def document_of(name: str) -> dict[str, Any]:
-    """The JSON of a sample, with numbers as text."""
-    text = text_of(name)
-    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
-    document: dict[str, Any] = decoder.raw_decode(text, text.index("{"))[0]
-    return document
+    """The first JSON of a sample, with numbers as text."""
+    return documents_of(name)[0]
 
 
 def read(text: str, order: Order | None = None) -> ToolOutput:

@@ -96,6 +96,9 @@ def line_charts(
     for operation in operations:
         kind = measure_of(operation).title.lower() if metric == "rate" else metric
         rows = [row for row in workload.rows_of(operation) if row.case.axes.get(axis) in drawn_x]
+        if not rows:
+            # Other jobs of the same name swept it, in what other tools measured.
+            continue
         slices = _slices(rows, others)
         drawn_slices = thinned(slices, MAX_SERIES)
         chosen = [row for _, group in drawn_slices for row in group]

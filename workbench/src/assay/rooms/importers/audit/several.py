@@ -62,7 +62,8 @@ def same_figures(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFi
     seen: dict[tuple[str, ...], Item] = {}
     repeated = copies(items)
     for item in items:
-        if id(item.output) in repeated:
+        # What is left out may be printed again: a job that had ended, in each output of --status-interval.
+        if id(item.output) in repeated or item.measured is None:
             continue
         key = _vector(item)
         if key is None:
@@ -136,7 +137,7 @@ def same_second(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFind
     repeated, doubtful = copies(items), _contradicted(items, facts)
     for item in first_of_outputs(items):
         file = item.output.file
-        if id(item.output) in repeated:
+        if id(item.output) in repeated or item.result.measured is None:
             continue
         if not file.date or "-+m" not in file.command:
             continue
