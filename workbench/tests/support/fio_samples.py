@@ -27,19 +27,18 @@ def text_of(name: str) -> str:
     return path_of(name).read_text()
 
 
-def documents_of(name: str) -> list[dict[str, Any]]:
-    """Each JSON of a sample, with numbers as text; there are several with `--status-interval`."""
-    text, decoder, found = text_of(name), json.JSONDecoder(parse_int=str, parse_float=str), []
+def documents_of(name: str) -> dict[int, dict[str, Any]]:
+    """Each JSON of a sample by its line, with numbers as text; there are several with `--status-interval`."""
+    text, decoder, found = text_of(name), json.JSONDecoder(parse_int=str, parse_float=str), {}
     end = 0
     while (start := text.find("{", end)) >= 0:
-        document, end = decoder.raw_decode(text, start)
-        found.append(document)
+        found[text.count("\n", 0, start) + 1], end = decoder.raw_decode(text, start)
     return found
 
 
 def document_of(name: str) -> dict[str, Any]:
     """The first JSON of a sample, with numbers as text."""
-    return documents_of(name)[0]
+    return next(iter(documents_of(name).values()))
 
 
 def read(text: str, order: Order | None = None) -> ToolOutput:

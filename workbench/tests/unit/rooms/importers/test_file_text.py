@@ -11,7 +11,8 @@ import pytest
 from paths import GOLDEN
 
 from assay.model.base import AssayError, LineError
-from assay.rooms.importers.work.file_text import decoded, unpacked, without_stamps
+from assay.rooms.importers.work import file_text
+from assay.rooms.importers.work.file_text import decoded, stamps_of, unpacked, without
 from assay.rooms.importers.work.registry import read_outputs, recognised_words
 from assay.rooms.importers.work.results import ImportOptions
 from assay.rooms.importers.work.several_files import read_path
@@ -143,16 +144,39 @@ def test_damage_names_its_line_whatever_stands_before(tmp_path: Path) -> None:
 )
 def test_damaged_packed_files_are_refused(data: bytes, message: str) -> None:
     with pytest.raises(AssayError, match=message):
-        unpacked("x", data, 1 << 20)
+        list(unpacked("x", [data], 1 << 20))
+
+
+def text_of(data: bytes, step: int) -> str:
+    """Bytes as text, where only so many arrive at once."""
+    chunks = (data[at : at + step] for at in range(0, len(data), step))
+    return "".join(decoded("x", unpacked("x", chunks, 1 << 30), ""))
 
 
 def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(AssayError, match="not text in UTF-8, UTF-16 or Windows-1252"):
-        decoded("x", bytes(range(256)) * 20, "")
-    assert decoded("x", b"\xef\xbb\xbfa", "") == "a" and decoded("x", b"\xff\xfea\x00b", "") == "a"
+        text_of(bytes(range(256)) * 20, 9999)
+    assert text_of(b"\xef\xbb\xbfa", 9) == "a" and text_of(b"\xff\xfea\x00b", 9) == "a"
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=CODES)
+def test_it_does_not_matter_how_much_arrives_at_once(code: Callable[[str], bytes]) -> None:
+    data = code(IOZONE.read_text())
+    assert len({text_of(data, step) for step in (101, 4096, len(data))}) == 1
+
+
+def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_text, "MAX_LINE", 1 << 20)
+    with pytest.raises(AssayError, match="a line is longer than 1 MiB"):
+        text_of(b"a\n" + b"a" * (1 << 20 | 1), 5000)
+
+
+def cut(text: str) -> list[str]:
+    """A text without what each form of times that fits it matches."""
+    return [one for one in (without(text, form) for form in stamps_of(text)) if isinstance(one, str)]
 
 
 def test_few_times_are_no_log() -> None:
-    assert list(without_stamps("2026-11-30 03:12:28 x\ny\nz\n")) == []
-    assert list(without_stamps("2026-11-30 03:12:28 x\n")) == []
-    assert next(without_stamps("Nov 30 03:12:28 x\nNov 30 03:12:29   y\n")) == "x\n  y\n"
+    assert cut("2026-11-30 03:12:28 x\ny\nz\n") == []
+    assert cut("2026-11-30 03:12:28 x\n") == []
+    assert cut("Nov 30 03:12:28 x\nNov 30 03:12:29   y\n")[0] == "x\n  y\n"

@@ -66,7 +66,10 @@ def changed(name: str, old: str, new: str) -> str:
 def test_every_printed_number_comes_back(name: str) -> None:
     results = text_results(name, "random")
     found = [figure.text for result in results for figure in result.figures]
-    assert sorted(found) == sorted(printed_numbers(split(name)[0])) and len(found) > 40
+    # Of three reports of one job, the second is counted again by the third.
+    first, *middle, last = re.split(r"\n(?=n: \(groupid)", split(name)[0])[1:] if "interval" in name else ("", "")
+    printed = f"{first}\n{last}" if middle else split(name)[0]
+    assert sorted(found) == sorted(printed_numbers(printed)) and len(found) > 40
     for result in results:
         assert all(not figure.unit or figure.unit in UNITS for figure in result.figures)
         assert (result.operation in WORK) == (result.measured is not None) == (not result.left_out)

@@ -5,11 +5,18 @@ import html
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import chain, groupby
 from typing import Protocol
 
 from assay.model.base import AssayError
+from assay.rooms.importers.work.long_text import Text
+
+CHUNK = 1 << 20
+"""Bytes that are read at once."""
+MAX_LINE = 32 << 20
+"""Longest line in bytes."""
 
 _STAMP = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?(?: ?Z| ?[+-][0-9]{2}:?[0-9]{2})?"
 _SHORT = r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
@@ -49,11 +56,35 @@ class _Unpacker(Protocol):
     @property
     def eof(self) -> bool: ...
 
+    @property
+    def needs_input(self) -> bool: ...
+
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
+class _Gzip:
+    """zlib's unpacker, with what those of bz2 and lzma have."""
+
+    def __init__(self) -> None:
+        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        self.needs_input = True
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._unpacker.unused_data
+
+    @property
+    def eof(self) -> bool:
+        return self._unpacker.eof
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        part = self._unpacker.decompress(self._unpacker.unconsumed_tail + data, max_length)
+        self.needs_input = len(part) < max_length
+        return part
+
+
 _PACKED: tuple[tuple[bytes, str, Callable[[], _Unpacker]], ...] = (
-    (b"\x1f\x8b\x08", "gzip", lambda: zlib.decompressobj(zlib.MAX_WBITS | 16)),
+    (b"\x1f\x8b\x08", "gzip", _Gzip),
     (b"BZh", "bzip2", bz2.BZ2Decompressor),
     (b"\xfd7zXZ\x00", "xz", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=256 << 20)),
 )
@@ -61,62 +92,118 @@ _PACKED: tuple[tuple[bytes, str, Callable[[], _Unpacker]], ...] = (
 _ERRORS = (zlib.error, OSError, lzma.LZMAError, EOFError, ValueError)
 
 
-def unpacked(path: str, data: bytes, most: int) -> bytes:
-    """Return the content of a file, unpacked if it is gzip, bzip2 or xz.
+def unpacked(path: str, chunks: Iterable[bytes], most: int) -> Generator[bytes]:
+    """Yield the content of a file, unpacked if it is gzip, bzip2 or xz.
 
     Args:
         path: The file, as the user named it.
-        data: What is in it.
+        chunks: What is in it; the first one has its beginning, of some bytes at least.
         most: Largest content in bytes.
 
     Raises:
         AssayError: It is damaged, or larger.
     """
-    known = next(((name, start) for magic, name, start in _PACKED if data.startswith(magic)), None)
+    rest = iter(chunks)
+    first = next(rest, b"")
+    known = next(((name, start) for magic, name, start in _PACKED if first.startswith(magic)), None)
     if known is None:
-        return data
-    name, start = known
-    parts: list[bytes] = []
+        yield from chain((first,), rest)
+        return
     size = 0
     try:
-        while data:
-            unpacker = start()
-            part = unpacker.decompress(data, most + 1 - size)
+        for part in _parts(path, known, chain((first,), rest)):
             size += len(part)
-            parts.append(part)
             if size > most:
-                hint = "unpack it, and give parts of it"
-                raise AssayError(f"{path}: larger than {most >> 20} MiB when it is unpacked", hint)
-            if not unpacker.eof:
-                raise AssayError(f"{path}: {name}, but cut off", "give the whole file")
-            # Several packed files may follow each other, as `cat a.gz b.gz` writes them.
-            data = unpacker.unused_data.lstrip(b"\x00")
+                raise AssayError(f"{path}: larger than {most >> 20} MiB when it is unpacked", "unpack parts of it")
+            yield part
     except _ERRORS as error:
-        raise AssayError(f"{path}: {name}, but damaged: {error}", "give the whole file") from None
-    return b"".join(parts)
+        raise AssayError(f"{path}: {known[0]}, but damaged: {error}", "give the whole file") from None
 
 
-def decoded(path: str, data: bytes, hint: str) -> str:
-    """Return bytes as text: UTF-8, UTF-16 (PowerShell's `>`), or else Windows-1252; without colours of terminals.
+def _parts(path: str, known: tuple[str, Callable[[], _Unpacker]], chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what is unpacked, in limited parts; several packed files may follow each other (`cat a.gz b.gz`)."""
+    name, start = known
+    unpacker = None
+    for data in chunks:
+        while data or (unpacker is not None and not unpacker.needs_input):
+            if unpacker is None and not (data := data.lstrip(b"\x00")):
+                break
+            unpacker = unpacker or start()
+            part = unpacker.decompress(data, CHUNK)
+            data = b""
+            if part:
+                yield part
+            if unpacker.eof:
+                data, unpacker = unpacker.unused_data, None
+    if unpacker is not None:
+        raise AssayError(f"{path}: {name}, but cut off", "give the whole file")
+
+
+def decoded(path: str, chunks: Iterable[bytes], hint: str) -> Iterator[str]:
+    """Yield bytes as text: UTF-8, UTF-16 (PowerShell's `>`), or else Windows-1252; without colours of terminals.
+
+    Pieces end at ends of lines.
 
     Raises:
-        AssayError: It is no text.
+        AssayError: It is no text, or a line is too long.
     """
-    text = _utf16(data)
-    if text is None:
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            sample = data[max(0, error.start - _SAMPLE) : error.start + _SAMPLE].decode("latin-1")
-            if len(_CONTROL.findall(sample)) > _MAX_CONTROL * len(sample):
-                raise AssayError(f"{path}: not text in UTF-8, UTF-16 or Windows-1252", hint) from None
+    code = "utf-8"
+    for number, block in enumerate(_whole_lines(path, _without_utf16(chunks))):
+        data = block.removeprefix(b"\xef\xbb\xbf") if not number else block
+        if code == "utf-8":
+            try:
+                text = data.decode()
+            except UnicodeDecodeError as error:
+                sample = data[max(0, error.start - _SAMPLE) : error.start + _SAMPLE].decode("latin-1")
+                if len(_CONTROL.findall(sample)) > _MAX_CONTROL * len(sample):
+                    raise AssayError(f"{path}: not text in UTF-8, UTF-16 or Windows-1252", hint) from None
+                code = "cp1252"
+        if code != "utf-8":
             # Latin-1 is a part of it. Five bytes mean nothing in it: they become marks of what is unknown.
-            text = data.decode("cp1252", "replace")
-    return _ESCAPES.sub("", text) if "\x1b" in text else text
+            text = data.decode(code, "replace")
+        yield _ESCAPES.sub("", text) if "\x1b" in text else text
 
 
-def _utf16(data: bytes) -> str | None:
-    """Return text in UTF-16, with or without a mark at its beginning; None if it is none."""
+def _whole_lines(path: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield blocks that end at ends of lines.
+
+    Raises:
+        AssayError: A line is longer than `MAX_LINE`.
+    """
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield b"".join((*parts, chunk[:end]))
+            parts, size = [], 0
+        parts.append(chunk[end:])
+        size += len(chunk) - end
+        if size > MAX_LINE:
+            raise AssayError(
+                f"{path}: a line is longer than {MAX_LINE >> 20} MiB", "give the file as the tool wrote it"
+            )
+    if size:
+        yield b"".join(parts)
+
+
+def _without_utf16(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield text in UTF-16, with or without a mark at its beginning, as UTF-8; all else as it is."""
+    rest = iter(chunks)
+    first = next(rest, b"")
+    code = _code_of_utf16(first)
+    if not code:
+        yield from chain((first,), rest)
+        return
+    # A last byte alone is what a copy of half a file leaves.
+    decoder = getincrementaldecoder(code)("replace")
+    for number, chunk in enumerate(chain((first,), rest)):
+        text = decoder.decode(chunk)
+        yield (text if number else text.removeprefix("\ufeff")).encode()
+
+
+def _code_of_utf16(data: bytes) -> str:
+    """Return which UTF-16 text is in, by its beginning; empty if it is in none."""
     code = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "")
     if not code and len(data) > 1:
         odd, even = data[1:_SAMPLE:2], data[:_SAMPLE:2]
@@ -124,10 +211,7 @@ def _utf16(data: bytes) -> str | None:
             code = "utf-16-le"
         elif even.count(0) > 0.9 * len(even) and not odd.count(0):
             code = "utf-16-be"
-    if not code:
-        return None
-    # A last byte alone is what a copy of half a file leaves.
-    return data[: len(data) // 2 * 2].decode(code, "replace").removeprefix("\ufeff")
+    return code
 
 
 def without_margin(text: str) -> str:
@@ -162,13 +246,14 @@ def without_entities(text: str) -> Iterator[str]:
         yield html.unescape(text)
 
 
-def without_stamps(text: str) -> Iterator[str]:
-    """Yield the text without the times that loggers have put before each line, for each form that fits most lines.
-
-    Lines keep their numbers, since only their beginnings are cut.
-    """
+def stamps_of(text: str) -> Iterator[re.Pattern[str]]:
+    """Yield the forms of times that loggers have put before the lines of a text, each that fits most lines."""
     lines = sum(1 for line in text.split("\n") if line.strip())
     for prefix in _PREFIXES:
-        cut, count = prefix.subn("", text)
-        if count >= max(2, _MIN_SHARE * lines):
-            yield cut
+        if sum(1 for _ in prefix.finditer(text)) >= max(2, _MIN_SHARE * lines):
+            yield prefix
+
+
+def without(text: Text, prefix: re.Pattern[str]) -> Text:
+    """Return a text without what a form of times matches; lines keep their numbers, since only beginnings are cut."""
+    return prefix.sub("", text) if isinstance(text, str) else text.without(prefix)

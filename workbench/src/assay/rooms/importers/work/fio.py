@@ -3,10 +3,9 @@
 Names, units and nesting are those of fio's stat.c, `add_ddir_status_json` and `show_thread_status_json`.
 """
 
-import bisect
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -26,14 +25,16 @@ from assay.rooms.importers.work.fio_measured import (
     MAX_JOBS,
     MAX_NAME,
     NAME,
-    SNAPSHOT,
     Direction,
     JobOutcome,
     directions_of,
     error_tallies,
     measurement_of,
 )
-from assay.rooms.importers.work.json_text import Number, decode_json
+from assay.rooms.importers.work.fio_snapshots import LastOutputs
+from assay.rooms.importers.work.json_pieces import JsonPieces
+from assay.rooms.importers.work.json_text import Number
+from assay.rooms.importers.work.long_text import Text
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -75,8 +76,6 @@ _UNITS = {
 """Name of a figure -> its unit; names that are not here are counts, unless they are below a latency."""
 _LATENCY_UNITS = {"slat": "us", "clat": "us", "lat": "us", "slat_ns": "ns", "clat_ns": "ns", "lat_ns": "ns"}
 _COUNTS = ("N", "bins")
-_SAME_START_SECONDS = 1.0
-"""fio prints times in whole seconds, before 3.0 in these only."""
 _COMMANDS = ("exec_prerun", "exec_postrun")
 """Options that hold a command line, which may hold a password."""
 FORM = "JSON"
@@ -88,7 +87,7 @@ def recognise(text: str) -> bool:
     return _START.search(text) is not None
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
     """Return every output in a text, in order.
 
     Args:
@@ -99,79 +98,10 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what fio writes.
     """
-    found, position, line, counted = [], 0, 1, 0
-    while (match := _START.search(text, position)) is not None:
-        start = text.index("{", match.start())
-        # Lines are counted on from the output before: files with --status-interval have thousands.
-        line, counted = line + text.count("\n", counted, start), start
-        document, position = decode_json(text, start, joined=fio_options.FILES)
-        found.append(_output(document, _Place(text, start, position, line), file, stated.order))
-    return _without_snapshots(found)
-
-
-def _without_snapshots(outputs: list[ToolOutput]) -> list[ToolOutput]:
-    """Leave out what a later output of the same file counts again, as `--status-interval` prints it."""
-    later: dict[tuple[str, str], _Later] = {}
-    kept = []
-    for output in reversed(outputs):
-        results, here = [], dict(later)
-        for result in output.results:
-            key, begin = (result.target, result.workload), _begin(result, output.file)
-            if result.measured is not None and begin is not None:
-                one = _Later(begin, result.measured)
-                if key in later and later[key].counts(one):
-                    # An output that is printed long after the end of a job does not say when it began.
-                    here[key] = min(one, later[key], key=lambda each: each.begin)
-                    update = {"measured": None, "operation": None, "left_out": SNAPSHOT}
-                    results.append(result.model_copy(update=update))
-                    continue
-                here[key] = one
-            results.append(result)
-        # Jobs of one output with one name are several jobs.
-        later = here
-        kept.append(output.model_copy(update={"results": tuple(results)}))
-    return kept[::-1]
-
-
-class _Later(NamedTuple):
-    """What a later output says of a job.
-
-    Attributes:
-        begin: When the job began, in seconds since 1970, if it ended when the output was printed.
-        measured: What was counted.
-    """
-
-    begin: float
-    measured: Measurement
-
-    def counts(self, before: "_Later") -> bool:
-        """Whether all of an earlier output is counted again: the job has gone on, or had ended before both."""
-        if before.measured.model_copy(update={"started_at": self.measured.started_at}) == self.measured:
-            return True
-        is_same = abs(self.begin - before.begin) <= _SAME_START_SECONDS
-        return is_same and (before.measured.ops or 0) <= (self.measured.ops or 0)
-
-
-def _begin(result: ImportedResult, file: ImportedFile) -> float | None:
-    """Return when a result began, in seconds since 1970, by when it was printed; None if that is not known."""
-    measured = result.measured
-    if measured is None or file.measured_at is None or measured.elapsed_ns is None:
-        return None
-    return file.measured_at - measured.elapsed_ns / 1e9
-
-
-class _Place:
-    """Where an output is in its file: the lines of its jobs."""
-
-    def __init__(self, text: str, start: int, end: int, line: int) -> None:
-        self.line = line
-        breaks = [match.start() for match in re.finditer("\n", text[start:end])]
-        names = [match.start() for match in _JOB.finditer(text[start:end])]
-        self._lines = [self.line + bisect.bisect(breaks, name) for name in names]
-
-    def of_job(self, number: int, jobs: int) -> int | None:
-        """Return the line of a job's name; None if other things have such a name, too."""
-        return self._lines[number] if len(self._lines) == jobs else None
+    reader, kept = JsonPieces(text, joined=fio_options.FILES), LastOutputs()
+    while reader.find(_START):
+        kept.add(_output(reader, file, stated.order))
+    return kept.outputs()
 
 
 @dataclass(frozen=True)
@@ -182,17 +112,11 @@ class _Job:
         document: The entry.
         line: Line of the file on which it begins.
         options: Options that were set, the global ones included; None if fio does not print them.
-        process: Number among the entries of the same name that ran at the same time; 0 if it is the only one.
-        processes: How many these are.
-        is_alone: No other entry is of its group, so that nothing ran at the same time.
     """
 
     document: Mapping[str, Any]
     line: int
     options: Mapping[str, str] | None
-    process: int
-    processes: int
-    is_alone: bool
 
     @property
     def name(self) -> str:
@@ -214,26 +138,50 @@ class _Job:
         return value.value
 
 
-def _output(document: Any, place: _Place, file: ImportedFile, order: Order | None) -> ToolOutput:
-    """Return one output of fio."""
-    if not isinstance(document.get("jobs"), list):
-        if "client_stats" in document:
+class _Entry(NamedTuple):
+    """An entry of `jobs` that was read, and what others of its output tell of it.
+
+    Attributes:
+        result: What becomes of it, as if there were no other.
+        group: Its group.
+        has_options: fio prints its options.
+    """
+
+    result: ImportedResult
+    group: str
+    has_options: bool
+
+
+def _output(reader: JsonPieces, file: ImportedFile, order: Order | None) -> ToolOutput:
+    """Return the output of fio at the place of a reader, which reads one job after the other."""
+    line = reader.line
+    found: dict[str, Any] = {}
+    entries: list[_Entry] = []
+    is_list = False
+    for key in reader.members():
+        if key != "jobs":
+            found[key] = reader.value()
+        elif is_list := reader.is_array:
+            entries = list(_entries(reader, line, found.get("global options"), order))
+        else:
+            reader.value()
+    if not is_list:
+        if "client_stats" in found:
             message = "results of `fio --client` are not read yet"
-            raise OutputError(place.line, message, "run fio on each host, and give all files")
-        raise OutputError(place.line, "no list `jobs` in fio's output", HINT)
-    if str(document["fio version"]).startswith(EXPORTED):
+            raise OutputError(line, message, "run fio on each host, and give all files")
+        raise OutputError(line, "no list `jobs` in fio's output", HINT)
+    if str(found["fio version"]).startswith(EXPORTED):
         hint = "use the run itself, or what it was imported from"
-        raise OutputError(place.line, "exported by Assay, so that fio has not measured it", hint)
-    jobs = list(_jobs(document, place))
+        raise OutputError(line, "exported by Assay, so that fio has not measured it", hint)
     head = {
         "tool": NAME,
-        "version": _text(document["fio version"]).removeprefix("fio-"),
+        "version": _text(found["fio version"]).removeprefix("fio-"),
         "form": FORM,
-        "line": place.line,
-        "date": _text(document.get("time")),
-        "measured_at": _moment(document),
+        "line": line,
+        "date": _text(found.get("time")),
+        "measured_at": _moment(found),
     }
-    return ToolOutput(file=file.model_copy(update=head), results=tuple(_result(job, order) for job in jobs))
+    return ToolOutput(file=file.model_copy(update=head), results=tuple(_together(entries)))
 
 
 def _moment(document: Mapping[str, Any]) -> float | None:
@@ -245,29 +193,44 @@ def _moment(document: Mapping[str, Any]) -> float | None:
     return None
 
 
-def _jobs(document: Mapping[str, Any], place: _Place) -> Iterator[_Job]:
-    entries = document["jobs"]
-    if len(entries) > MAX_JOBS:
-        raise OutputError(place.line, f"{len(entries):,} jobs, more than {MAX_JOBS:,}", "give several smaller files")
-    shared = document.get("global options")
-    for entry in entries:
+def _entries(reader: JsonPieces, line: int, shared: object, order: Order | None) -> Iterator[_Entry]:
+    """Yield the entries of `jobs` at the place of a reader.
+
+    Args:
+        reader: The reader.
+        line: Line on which the output begins.
+        shared: The global options, which fio prints before the jobs; None without them.
+        order: Order of offsets of jobs without options.
+    """
+    for count, entry in enumerate(reader.elements()):
+        if count == MAX_JOBS:
+            raise OutputError(line, f"more than {MAX_JOBS:,} jobs", "give several smaller files")
         if not isinstance(entry, dict):
-            raise OutputError(place.line, "an entry of `jobs` is not a job", HINT)
-    groups = Counter(_text(entry.get("groupid")) for entry in entries)
-    same = Counter((_text(entry.get("groupid")), _text(entry.get("jobname"))) for entry in entries)
-    numbers: Counter[tuple[str, str]] = Counter()
-    for number, entry in enumerate(entries):
-        own, group = entry.get("job options"), _text(entry.get("groupid"))
-        key = (group, _text(entry.get("jobname")))
-        numbers[key] += 1
-        yield _Job(
+            raise OutputError(line, "an entry of `jobs` is not a job", HINT)
+        own = entry.get("job options")
+        job = _Job(
             document=entry,
-            line=place.of_job(number, len(entries)) or place.line,
+            line=reader.line_in_value(_JOB) or line,
             options=None if own is None and shared is None else fio_options.together(_options(shared), _options(own)),
-            process=numbers[key] if same[key] > 1 else 0,
-            processes=same[key],
-            is_alone=groups[group] == 1,
         )
+        yield _Entry(_result(job, order), _text(entry.get("groupid")), job.options is not None)
+
+
+def _together(entries: Sequence[_Entry]) -> Iterator[ImportedResult]:
+    """Yield the results of one output: several of one name are numbered, and jobs of one group ran at the same time."""
+    groups = Counter(one.group for one in entries)
+    same = Counter((one.group, one.result.workload) for one in entries)
+    numbers: Counter[tuple[str, str]] = Counter()
+    for result, group, has_options in entries:
+        key = (group, result.workload)
+        numbers[key] += 1
+        changes: dict[str, object] = {}
+        if same[key] > 1:
+            changes["workload"] = f"{result.workload} ({numbers[key]} of {same[key]})"
+        if groups[group] > 1 and has_options and result.operation is not None and result.measured is not None:
+            parameters = fio_options.parameters_of(result.options, result.operation, False)
+            changes["parameters"] = _without_misfits(parameters, result.measured)
+        yield result.model_copy(update=changes) if changes else result
 
 
 def _text(value: object) -> str:
@@ -298,21 +261,16 @@ def _result(job: _Job, order: Order | None) -> ImportedResult:
     operation, left_out = _operation(job, used, order)
     parameters: dict[str, AxisValue] = {}
     if operation is not None and job.options is not None:
-        whole = job.is_alone and not _has_more_processes(job, parts)
-        parameters = fio_options.parameters_of(options, operation, whole)
+        parameters = fio_options.parameters_of(options, operation, not _has_more_processes(job, parts))
     measured, latency_of = None, ""
     if operation is not None:
         measured, latency_of = _measurement(job, operation, parts)
-        if not _fits(parameters, measured):
-            # The options are those of one job, and others are counted with it.
-            for name in ("record_size", "file_size", "lanes", "layout", "queue_depth"):
-                parameters.pop(name, None)
-    suffix = f" ({job.process} of {job.processes})" if job.process else ""
+        parameters = _without_misfits(parameters, measured)
     return ImportedResult(
         name=job.name,
         line=job.line,
         target=escape_line(options.get("filename") or options.get("directory") or NAME, _MAX_OPTION),
-        workload=job.name + suffix,
+        workload=job.name,
         operation=operation,
         parameters=parameters,
         options=dict(options),
@@ -355,6 +313,14 @@ def _fits(parameters: Mapping[str, AxisValue], measured: Measurement) -> bool:
     if not isinstance(record, int) or not measured.ops or measured.errors:
         return True
     return abs(measured.bytes - measured.ops * record) <= max(record, measured.bytes // 100)
+
+
+def _without_misfits(parameters: dict[str, AxisValue], measured: Measurement) -> dict[str, AxisValue]:
+    """Return parameters without those that others belie, which are counted with the job whose options these are."""
+    if _fits(parameters, measured):
+        return parameters
+    wrong = ("record_size", "file_size", "lanes", "layout", "queue_depth")
+    return {name: value for name, value in parameters.items() if name not in wrong}
 
 
 def _measurement(job: _Job, operation: str, parts: Mapping[str, Mapping[str, Any]]) -> tuple[Measurement, str]:

@@ -108,8 +108,6 @@ def _histogram(bins: Mapping[str, Any], unit: str, line: int) -> str | None:
 
     A bin's name is the middle of its times (stat.c, `plat_idx_to_val`), which is what fio's percentiles are, too.
     """
-    from hdrh.histogram import HdrHistogram
-
     if len(bins) > _MAX_BINS:
         raise OutputError(line, f"{len(bins):,} bins of latencies, more than fio has", _HINT)
     counts: dict[int, int] = {}
@@ -120,13 +118,9 @@ def _histogram(bins: Mapping[str, Any], unit: str, line: int) -> str | None:
         counts[int(convert(key, unit))] = int(count.value)
     if not any(counts.values()):
         return None
-    wire = HdrHistogram(1, max(2, *counts), _BINS_DIGITS)
-    for at, count in counts.items():
-        if count:
-            wire.record_value(at, count)
-    text: str = wire.encode().decode("ascii")
     from assay.analyse import histograms
 
+    text = histograms.of_counts(counts, max(counts), _BINS_DIGITS)
     try:
         histograms.decode(text)
     except AssayError as error:

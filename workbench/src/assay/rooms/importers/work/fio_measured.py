@@ -19,7 +19,6 @@ MAX_FIGURES = 5_000
 """Most figures of one job, without bins; fio prints some hundred."""
 MAX_RUNTIME_MS = 10**12
 """Longest time of a job in text: 31 years, since nanoseconds are stored in 63 bits."""
-SNAPSHOT = "a later output in this file has the same job with the same start (--status-interval)"
 
 
 class Direction(NamedTuple):

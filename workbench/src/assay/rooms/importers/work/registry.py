@@ -1,6 +1,5 @@
 """Reads a file that a user names, by the tool that its text is from."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -11,17 +10,16 @@ from shlex import quote
 from assay.model.base import AssayError, LineError
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
-from assay.model.user_files import read_user_file
 from assay.rooms.importers.work import iozone
 from assay.rooms.importers.work.file_text import (
-    decoded,
-    unpacked,
+    stamps_of,
+    without,
     without_entities,
     without_indents,
     without_margin,
-    without_stamps,
 )
 from assay.rooms.importers.work.iozone_excel import text_of_spreadsheet
+from assay.rooms.importers.work.long_text import Text, windows_of
 from assay.rooms.importers.work.results import (
     MAX_RESULTS,
     STATED_NOTHING,
@@ -31,11 +29,10 @@ from assay.rooms.importers.work.results import (
     ToolOutput,
     results_left,
 )
-from assay.rooms.importers.work.spreadsheet import is_spreadsheet, read_sheet
+from assay.rooms.importers.work.spreadsheet import BEGINNINGS, is_spreadsheet, read_sheet
+from assay.rooms.importers.work.text_source import UserText, whole_text
 from assay.rooms.importers.work.tools import IMPORTERS, Importer
 
-MAX_BYTES = 32 << 20
-"""Largest file."""
 _BIFF2 = b"\x09\x00\x04\x00"
 """Beginning of what `iozone -b` writes: Excel 2 (libbif.c, do_header)."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
@@ -101,26 +98,25 @@ def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[Tool
     """
     tools = ", ".join(dict.fromkeys(one.name for one in IMPORTERS[:-1]))
     hint = f"give an output of {tools}, or a table: docs/reference/imports.md says which forms"
-    data = read_user_file(path, path, hint, MAX_BYTES)
-    if data.startswith(_ZSTANDARD):
+    source = UserText(path, hint)
+    if source.head.startswith(_ZSTANDARD):
         raise AssayError(f"{path}: compressed with zstd", f"unpack it first: zstd -d {quote(path)}")
-    content = unpacked(path, data, MAX_BYTES)
-    known = ImportedFile(
-        tool="",
-        version="",
-        form="",
-        file=escape_line(path),
-        line=1,
-        sha256=hashlib.sha256(data).hexdigest(),
-        size_bytes=len(data),
-    )
-    if is_spreadsheet(content):
+    outputs = _outputs_of(path, source, hint, stated)
+    digest, size = source.digest()
+    update = {"sha256": digest, "size_bytes": size}
+    return [one.model_copy(update={"file": one.file.model_copy(update=update)}) for one in outputs]
+
+
+def _outputs_of(path: str, source: UserText, hint: str, stated: ImportOptions) -> list[ToolOutput]:
+    """Return every output in a file; errors as in `read_outputs`."""
+    known = ImportedFile(tool="", version="", form="", file=escape_line(path), line=1, sha256="", size_bytes=0)
+    if source.head.startswith(BEGINNINGS) and is_spreadsheet(content := source.whole()):
         return _of_spreadsheet(path, content, known, stated)
-    text = text_of_spreadsheet(content) if content.startswith(_BIFF2) else decoded(path, content, hint)
-    if content.startswith(_BIFF2) and not iozone.recognise(text):
+    text = text_of_spreadsheet(source.whole()) if source.head.startswith(_BIFF2) else source.text()
+    if source.head.startswith(_BIFF2) and isinstance(text, str) and not iozone.recognise(text):
         hint = "give what iozone printed: it has the rates of each process, too"
         raise AssayError(f"{path}: a spreadsheet of iozone's throughput mode (-b), which is not read", hint)
-    text = without_margin(text)
+    text = without_margin(text) if isinstance(text, str) else text
     problems: list[LineError] = []
     left_out: list[ToolOutput] = []
     for each, importers in _recognised(text, stated):
@@ -137,20 +133,28 @@ def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[Tool
     if problems:
         # With such additions, what is wrong is found without them.
         raise problems[:2][-1]
-    what = "empty" if not text.strip() else "not a format that Assay can import"
+    what = "not a format that Assay can import" if any(one.strip() for one in windows_of(text)) else "empty"
     raise AssayError(f"{path}: {what}", hint)
 
 
-def _recognised(text: str, stated: ImportOptions) -> Iterator[tuple[str, list[Importer]]]:
+def _recognised(text: Text, stated: ImportOptions) -> Iterator[tuple[Text, list[Importer]]]:
     """Yield what may read a text, and the text: as it is, or without what a logger or a page has added."""
     *tools, tables = IMPORTERS
     is_known = False
-    for each in chain((text,), without_stamps(text), without_entities(text), without_indents(text)):
-        if importers := _tools_in(each, tools):
-            is_known = True
-            yield each, importers
-    if not is_known and (tables.recognise(text) or (text.strip() and stated.roles is not None)):
+    for each, importers in _known_forms(text, tools) if isinstance(text, str) else _known_windows(text, tools):
+        is_known = True
+        yield each, importers
+    first = next(windows_of(text), "")
+    if not is_known and (tables.recognise(first) or (first.strip() and stated.roles is not None)):
         yield text, [tables]
+
+
+def _known_forms(text: str, tools: Sequence[Importer]) -> Iterator[tuple[str, list[Importer]]]:
+    """Yield each form of a text in which there are outputs of tools, and what reads these."""
+    stamped = (form.sub("", text) for form in stamps_of(text))
+    for each in chain((text,), stamped, without_entities(text), without_indents(text)):
+        if importers := _tools_in(each, tools):
+            yield each, importers
 
 
 def _tools_in(text: str, tools: Sequence[Importer]) -> list[Importer]:
@@ -164,6 +168,19 @@ def _tools_in(text: str, tools: Sequence[Importer]) -> list[Importer]:
     return list(found.values())
 
 
+def _known_windows(text: Text, tools: Sequence[Importer]) -> Iterator[tuple[Text, list[Importer]]]:
+    """Yield a long text as it is, or without what a logger put before its lines, and what reads it: one tool."""
+    for window in windows_of(text):
+        is_known = False
+        for form in (None, *stamps_of(window)):
+            part = window if form is None else form.sub("", window)
+            if (importer := next((one for one in tools if one.recognise(part)), None)) is not None:
+                is_known = True
+                yield text if form is None else without(text, form), [importer]
+        if is_known:
+            return
+
+
 def _of_spreadsheet(path: str, content: bytes, known: ImportedFile, stated: ImportOptions) -> list[ToolOutput]:
     """Return the results of a spreadsheet; errors as in `read_outputs`."""
     sheet = read_sheet(path, content, stated.roles.roles.sheet if stated.roles else "")
@@ -175,10 +192,11 @@ def _of_spreadsheet(path: str, content: bytes, known: ImportedFile, stated: Impo
         raise
 
 
-def _read_by(importer: Importer, path: str, text: str, known: ImportedFile, stated: ImportOptions) -> list[ToolOutput]:
+def _read_by(importer: Importer, path: str, text: Text, known: ImportedFile, stated: ImportOptions) -> list[ToolOutput]:
     counting = results_left.set(MAX_RESULTS)
     try:
-        return importer.read(text, known.model_copy(update={"tool": importer.name}), stated)
+        each = text if importer.reads_long else whole_text(path, text, importer.shorter)
+        return importer.read(each, known.model_copy(update={"tool": importer.name}), stated)
     except RolesNeeded as guess:
         raise UnknownColumnsError(path, guess) from None
     except OutputError as error:

@@ -1,11 +1,12 @@
 """What the output of any tool says, before it becomes a run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, overload
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 
 from assay.model.frozen import Frozen
 from assay.model.result.imported import ImportedFile
@@ -28,6 +29,16 @@ results_left: ContextVar[int | None] = ContextVar("results_left", default=None)
 Readers collect results in many ways. Counting where a result is made ends them all before memory is full.
 """
 
+
+def forget_result() -> None:
+    """Count a result no longer that was made, and is not kept."""
+    left = results_left.get()
+    if left is not None:
+        results_left.set(left + 1)
+
+
+_END = "\x1e"
+"""Ends each text of a figure that is held with others; none has it."""
 Order = Literal["sequential", "random"]
 """The order of the offsets of reads and writes."""
 
@@ -95,6 +106,58 @@ class Figure(NamedTuple):
     name: str
     text: str
     unit: str = ""
+
+
+class Figures(Sequence[Figure]):
+    """Figures in order, in little memory: as two texts, of which results with the same names share one."""
+
+    __slots__ = ("_names", "_texts")
+
+    def __init__(self, figures: Iterable[Figure]) -> None:
+        parts = [tuple(part.replace(_END, " ") for part in one) for one in figures]
+        self._names = _shared(_END.join(word for name, _, unit in parts for word in (name, unit)))
+        self._texts = _END.join(text for _, text, _ in parts)
+
+    def _all(self) -> tuple[Figure, ...]:
+        if not self._names:
+            return ()
+        names = self._names.split(_END)
+        return tuple(map(Figure, names[::2], self._texts.split(_END), names[1::2]))
+
+    def __len__(self) -> int:
+        return (self._names.count(_END) + 1) // 2
+
+    def __iter__(self) -> Iterator[Figure]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, at: int) -> Figure: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Figure, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Figure | tuple[Figure, ...]:
+        return self._all()[at]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Figures):
+            return self._names == other._names and self._texts == other._texts
+        return self._all() == other
+
+    def __hash__(self) -> int:
+        return hash((self._names, self._texts))
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+
+@lru_cache(maxsize=256)
+def _shared(names: str) -> str:
+    return names
+
+
+def _compact(value: Any, validate: ValidatorFunctionWrapHandler) -> Figures:
+    return value if isinstance(value, Figures) else Figures(validate(value))
 
 
 class Measurement(Frozen):
@@ -184,7 +247,9 @@ class ImportedResult(Frozen):
     operation: str | None
     parameters: dict[str, AxisValue]
     options: dict[str, str]
-    figures: tuple[Figure, ...]
+    figures: Annotated[
+        Sequence[Figure], WrapValidator(_compact), PlainSerializer(tuple, return_type=tuple[Figure, ...])
+    ]
     latency_of: str = ""
     measured: Annotated[Measurement | None, Field(exclude=True)] = None
     left_out: str = ""

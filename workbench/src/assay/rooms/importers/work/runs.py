@@ -70,10 +70,7 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
         imports=files,
     )
     order = [(case.id, repeat) for case in cases for repeat in range(1, repeats[case.id] + 1)]
-    document = ImportedRun(outputs=tuple(placed)).model_dump_json()
-    if len(document) > MAX_BYTES:
-        raise AssayError(f"more than the {MAX_BYTES >> 20} MiB of figures of one run", "import fewer files at once")
-    store = RunStore.create(root, meta, cases, _excluded(placed), order, STUDY_TEXT, None, document, name)
+    store = RunStore.create(root, meta, cases, _excluded(placed), order, STUDY_TEXT, None, _document(placed), name)
     try:
         _store_results(store, placed)
         _finish(store, repeats, meta.repeats)
@@ -82,6 +79,18 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
         raise
     store.close()
     return store.folder
+
+
+def _document(outputs: Sequence[ToolOutput]) -> str:
+    """Return what the outputs say as JSON.
+
+    Raises:
+        AssayError: It is too much.
+    """
+    document = ImportedRun(outputs=tuple(outputs)).model_dump_json()
+    if len(document) > MAX_BYTES:
+        raise AssayError(f"more than the {MAX_BYTES >> 20} MiB of figures of one run", "import fewer files at once")
+    return document
 
 
 def _check_files(outputs: Sequence[ToolOutput]) -> None:

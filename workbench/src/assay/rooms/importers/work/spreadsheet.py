@@ -16,6 +16,9 @@ from assay.rooms.importers.work import spreadsheet_process
 from assay.rooms.importers.work.table_text import is_table
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ARCHIVE = b"PK\x03\x04"
+BEGINNINGS = (_OLE, _ARCHIVE)
+"""How files begin that may be workbooks."""
 _PARTS = (b"xl/workbook", b"opendocument.spreadsheet")
 """Names that stand unpacked in the archives that XLSX and ODS are."""
 _SECONDS = 60.0
@@ -37,7 +40,7 @@ class Sheet(NamedTuple):
 
 def is_spreadsheet(data: bytes) -> bool:
     """Whether a file is a workbook of Excel or LibreOffice."""
-    return data.startswith(_OLE) or (data.startswith(b"PK\x03\x04") and any(part in data for part in _PARTS))
+    return data.startswith(_OLE) or (data.startswith(_ARCHIVE) and any(part in data for part in _PARTS))
 
 
 def read_sheet(path: str, data: bytes, wanted: str) -> Sheet:

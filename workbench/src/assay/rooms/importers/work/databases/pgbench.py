@@ -1,9 +1,9 @@
 """pgbench's text, of PostgreSQL 9.3 to 17: the summary that printResults of pgbench.c writes."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import pairwise
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
@@ -16,6 +16,7 @@ from assay.rooms.importers.work.databases.transactions import (
     transactions,
 )
 from assay.rooms.importers.work.figure_units import convert, whole_number
+from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -96,7 +97,7 @@ def recognise(text: str) -> bool:
     return any(_TYPE.fullmatch(line.rstrip()) for line in text.split("\n"))
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
     """Return every output in a text, in order.
 
     Args:
@@ -107,26 +108,46 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what pgbench writes.
     """
-    lines = [line.rstrip() for line in text.split("\n")]
-    starts = [number for number, line in enumerate(lines) if _TYPE.fullmatch(line)]
-    outputs, before = [], 0
-    for start, end in pairwise((*starts, len(lines))):
-        last = next((at for at in range(end - 1, start, -1) if _RATE.fullmatch(lines[at])), start)
-        # Progress and the version stand above the summary that they are of.
-        reader = _Reader(lines[before:start])
-        for number in range(start, end):
-            reader.take(lines[number], number + 1)
-        outputs.append(reader.output(file))
-        before = last
-    return outputs
+    outputs: list[ToolOutput] = []
+    reader, above = None, _Above()
+    for number, line in enumerate(map(str.rstrip, each_line(text)), start=1):
+        if _TYPE.fullmatch(line):
+            outputs += [reader.output(file)] if reader else []
+            reader, above = _Reader(above), _Above()
+        if reader is not None:
+            reader.take(line, number)
+        if _RATE.fullmatch(line):
+            # Progress and the version stand above the summary that they are of.
+            above = _Above()
+        above.take(line)
+    return [*outputs, reader.output(file)] if reader else []
+
+
+@dataclass
+class _Above:
+    """What stands above a summary.
+
+    Attributes:
+        version: The version as printed last.
+        progress: The first lines of progress, as many as are kept.
+    """
+
+    version: str = ""
+    progress: list[re.Match[str]] = field(default_factory=list)
+
+    def take(self, line: str) -> None:
+        """Take one line into account."""
+        if match := _VERSION.fullmatch(line):
+            self.version = match[1]
+        elif len(self.progress) < MAX_FIGURES and (match := _PROGRESS.fullmatch(line)):
+            self.progress.append(match)
 
 
 class _Reader:
     """Reads one output line by line."""
 
-    def __init__(self, above: Sequence[str]) -> None:
-        self.version = next((match[1] for line in reversed(above) if (match := _VERSION.fullmatch(line))), "")
-        self.progress = [match for line in above if (match := _PROGRESS.fullmatch(line))]
+    def __init__(self, above: _Above) -> None:
+        self.version, self.progress = above.version, above.progress
         self.options: dict[str, str] = {}
         self.parts: list[_Part] = []
         self.is_aborted = self.has_statements = False

@@ -4,9 +4,9 @@ Names are those of its measurements package (OneMeasurement*.java, exporter/*.ja
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import pairwise
+from itertools import islice
 from typing import NamedTuple
 
 from assay.model.escape import escape_line
@@ -18,6 +18,7 @@ from assay.rooms.importers.work.databases.transactions import MAX_SECONDS, failu
 from assay.rooms.importers.work.databases.ycsb_command import YcsbCommand, command_of
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.json_text import Number, decode_json
+from assay.rooms.importers.work.long_text import Text, each_line, windows_of
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -26,10 +27,11 @@ from assay.rooms.importers.work.results import (
     OutputError,
     ToolOutput,
 )
+from assay.rooms.importers.work.text_source import whole_text
 
 NAME = "YCSB"
 HINT = "give the file as YCSB wrote it"
-MAX_ENTRIES = 200_000
+MAX_ENTRIES = 100_000
 """Most numbers of one file; each client has about 60, a histogram a thousand for each operation."""
 _OVERALL = "OVERALL"
 _FIRST = re.compile(r"\[OVERALL\], RunTime\(ms\), [0-9].*")
@@ -69,7 +71,7 @@ def recognise(text: str) -> bool:
     return "[OVERALL], RunTime(ms), " in text and any(_FIRST.fullmatch(line.rstrip()) for line in text.split("\n"))
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
     """Return every output in a text, in order: each begins with `OVERALL`, behind the messages of its client.
 
     Args:
@@ -80,19 +82,23 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what YCSB writes.
     """
-    lines = text.split("\n")
-    form = "JSON" if _JSON_FIRST.search(text) else "text"
-    entries = list(_json_entries(text) if form == "JSON" else _text_entries(lines))
-    starts = [at for at, one in enumerate(entries) if one.metric == _OVERALL and one.name == "RunTime(ms)"]
-    outputs, before = [], 0
-    for start, end in pairwise((*starts, len(entries))):
-        part = entries[start:end]
-        outputs.append(_output(part, command_of(lines[before : part[0].line]), file, form))
-        before = part[-1].line
-    return outputs
+    is_json = any(_JSON_FIRST.search(window) for window in windows_of(text))
+    form = "JSON" if is_json else "text"
+    entries = _json_entries(whole_text(file.file, text, HINT)) if is_json else _text_entries(each_line(text))
+    messages, seen, last = enumerate(each_line(text), start=1), 0, 0
+    parts: list[tuple[YcsbCommand, list[_Entry]]] = []
+    for entry in entries:
+        if entry.metric == _OVERALL and entry.name == "RunTime(ms)":
+            above = islice(messages, entry.line - seen)
+            parts.append((command_of(line for number, line in above if number > last), []))
+            seen = entry.line
+        if parts:
+            parts[-1][1].append(entry)
+            last = entry.line
+    return [_output(part, command, file, form) for command, part in parts]
 
 
-def _text_entries(lines: Sequence[str]) -> Iterator[_Entry]:
+def _text_entries(lines: Iterable[str]) -> Iterator[_Entry]:
     """Yield what the text exporter writes; status lines and messages are none of it."""
     count = 0
     is_within = False

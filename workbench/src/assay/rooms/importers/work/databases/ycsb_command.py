@@ -1,7 +1,7 @@
 """What a command line of YCSB says, and the messages of its client before the numbers."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -46,7 +46,7 @@ class YcsbCommand(NamedTuple):
     options: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
-def command_of(lines: Sequence[str]) -> YcsbCommand:
+def command_of(lines: Iterable[str]) -> YcsbCommand:
     """Return what the messages before the numbers say.
 
     Args:

@@ -6,7 +6,7 @@ stands in the command line only, which people paste with the output.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -20,12 +20,14 @@ from assay.rooms.importers.work.disks.printed import (
     amount,
     exact_time,
     finer,
+    lines_in,
     lines_of,
     measurement,
     per_second,
     whole,
 )
 from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.long_text import Text
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -116,7 +118,7 @@ def _statistics(text: str, line: int) -> _DdStatistics | None:
     return _DdStatistics(line, "BusyBox" if is_binary else "GNU", match[1], seconds, rate, unit)
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
     """Return every copy in a text; those of one command line are one output.
 
     Args:
@@ -127,7 +129,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what dd writes.
     """
-    copies = list(_copies(lines_of(text)))
+    copies = list(_copies(lines_in(text)))
     if not copies:
         raise OutputError(1, "no statistics of dd", HINT)
     _leave_out_states(copies)
@@ -140,7 +142,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     return outputs
 
 
-def _copies(lines: Sequence[str]) -> Iterator[_Copy]:
+def _copies(lines: Iterable[str]) -> Iterator[_Copy]:
     """Yield the copies in order, without what `status=progress` prints before the last line."""
     commands: list[DdCommand] = []
     used, records, error = 0, list[tuple[str, str]](), ""

@@ -4,10 +4,9 @@ Sizes are powers of 1024, also those that versions before 1.0 print as kb and mb
 (ioping.c, print_size, print_time and print_statistics). Offsets are random, and with -L in order.
 """
 
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -15,8 +14,18 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.secret import redact_line, redact_word
 from assay.model.study.axis import AxisValue
-from assay.rooms.importers.work.disks.printed import amount, finer, lines_of, measurement, nanoseconds, per_second
+from assay.rooms.importers.work.disks.printed import (
+    amount,
+    finer,
+    lines_in,
+    lines_of,
+    measurement,
+    nanoseconds,
+    per_second,
+)
 from assay.rooms.importers.work.figure_units import convert, whole_number
+from assay.rooms.importers.work.json_pieces import JsonPieces
+from assay.rooms.importers.work.long_text import Text, pieces_of
 from assay.rooms.importers.work.results import (
     NO_ORDER,
     STATED_NOTHING,
@@ -96,6 +105,7 @@ _LONG = {
     "time": _TIME_FORMAT,
 }
 _MAX_LINE = 2000
+_LIST = re.compile(r"\[\{")
 _PAUSES = 2
 _LINEAR_SIZE = 256 << 10
 """Size of a request with -L and without -s (ioping.c, parse_options)."""
@@ -150,7 +160,7 @@ def _is_raw(line: str) -> bool:
     )
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
     """Return every block of statistics in a text, in order.
 
     Args:
@@ -161,16 +171,20 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what ioping writes.
     """
-    lines = [line.strip() if len(line) < _MAX_LINE else "" for line in lines_of(text)]
-    runs = list(_json_runs(text)) if '"stat"' in text and '"mdev"' in text else list(_text_runs(lines))
+    runs = list(_json_runs(text) if _has_json(text) else _text_runs(lines_in(text)))
     if not runs:
         raise OutputError(1, "no statistics of ioping", HINT)
     return [_output(run, file, stated) for run in runs]
 
 
-def _text_runs(lines: Sequence[str]) -> Iterator[_IopingRun]:
+def _has_json(text: Text) -> bool:
+    return any('"stat"' in piece for piece in pieces_of(text))
+
+
+def _text_runs(lines: Iterable[str]) -> Iterator[_IopingRun]:
     run, command, way, size = None, "", "", None
-    for number, line in enumerate(lines, 1):
+    for number, each in enumerate(lines, 1):
+        line = each.strip() if len(each) < _MAX_LINE else ""
         if match := _REQUEST.fullmatch(line):
             way = "read" if match[2] in ("<<<", "from") else "write"
             size = _bytes_of(match[1])
@@ -244,20 +258,19 @@ def _add(run: _IopingRun, words: Sequence[tuple[str, str, str]], number: int) ->
         run.figures[name] = Figure(name, amount(text, name, number, HINT), unit)
 
 
-def _json_runs(text: str) -> Iterator[_IopingRun]:
-    """Yield the statistics in JSON, whose numbers stand as printed."""
-    start, end = text.find("[{"), text.rfind("}]") + 1
-    before = [
-        match[1] for line in lines_of(text[: max(start, 0)][-4000:]) if (match := _COMMAND.fullmatch(line.strip()))
-    ]
-    command = before[-1] if before else ""
-    first = text.count("\n", 0, max(start, 0)) + 1
-    try:
-        document = json.loads(text[start : end + 1], parse_int=str, parse_float=str, parse_constant=str)
-    except (ValueError, RecursionError):
-        raise OutputError(first, "not JSON as ioping prints it, or it is not whole", HINT) from None
-    way, size = "", None
-    for one in document if isinstance(document, list) else []:
+def _json_runs(text: Text) -> Iterator[_IopingRun]:
+    """Yield the statistics in JSON, whose numbers stand as printed: a list, with an entry for each request before."""
+    command = ""
+    for each in lines_in(text):
+        if each.lstrip().startswith("[{"):
+            break
+        if match := _COMMAND.fullmatch(each.strip()[:_MAX_LINE]):
+            command = match[1]
+    reader = JsonPieces(text)
+    if not reader.find(_LIST, "["):
+        raise OutputError(1, "no list of statistics of ioping in JSON", HINT)
+    first, way, size = reader.line, "", None
+    for one in reader.elements():
         if not isinstance(one, dict):
             raise OutputError(first, "not JSON as ioping prints it", HINT)
         target, request = one.get("target"), one.get("io")

@@ -1,7 +1,7 @@
 """What readers of texts share: lines, numbers that are checked, rates that are as exact as an output allows."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +9,7 @@ from assay.model.escape import escape_line
 from assay.model.result.sample import ErrorTally, KindCounts
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import Measurement, OutputError
 
 MAX_DIGITS = 18
@@ -19,9 +20,14 @@ _AMOUNT = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]{1,2})?", re.ASCII)
 _NS = 10**9
 
 
+def lines_in(text: Text) -> Iterator[str]:
+    """Yield the lines of a text, whatever ends them, also where several files with byte order marks were joined."""
+    return (line.rstrip("\r").lstrip("\ufeff") for line in each_line(text))
+
+
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text, whatever ends them, also where several files with byte order marks were joined."""
-    return [line.rstrip("\r").lstrip("\ufeff") for line in text.split("\n")]
+    """Return the lines of a text, as `lines_in` yields them."""
+    return list(lines_in(text))
 
 
 def amount(text: str, what: str, line: int, hint: str) -> str:

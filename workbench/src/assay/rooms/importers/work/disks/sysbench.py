@@ -5,16 +5,16 @@ those of fsync, which count as events since 1.0.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import pairwise
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.study.axis import AxisValue
-from assay.rooms.importers.work.disks.printed import amount, lines_of, measurement, nanoseconds
+from assay.rooms.importers.work.disks.printed import amount, lines_in, lines_of, measurement, nanoseconds
 from assay.rooms.importers.work.figure_units import convert
+from assay.rooms.importers.work.long_text import Text
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -98,7 +98,7 @@ def recognise(text: str) -> bool:
     return "sysbench" in text and any(_HEAD.fullmatch(line.strip()) for line in lines_of(text))
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
     """Return every output in a text, in order.
 
     Args:
@@ -109,39 +109,40 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what sysbench writes, or has no results.
     """
-    lines = [line.strip() for line in lines_of(text)]
-    starts = [number for number, line in enumerate(lines) if _HEAD.fullmatch(line)]
+    runs: list[_SysbenchRun] = []
+    for number, line in enumerate(map(str.strip, lines_in(text)), 1):
+        if head := _HEAD.fullmatch(line):
+            runs.append(_SysbenchRun(number, escape_line(head[1], 40)))
+        elif runs:
+            _read_line(runs[-1], line, number)
     outputs = []
-    for start, end in pairwise((*starts, len(lines))):
-        run = _run(lines[start:end], start + 1)
-        if "events" in run.figures:
-            known = {"tool": NAME, "version": run.version, "form": "text", "line": run.line}
-            outputs.append(ToolOutput(file=file.model_copy(update=known), results=(_result(run),)))
+    for run in (run for run in runs if "events" in run.figures):
+        known = {"tool": NAME, "version": run.version, "form": "text", "line": run.line}
+        outputs.append(ToolOutput(file=file.model_copy(update=known), results=(_result(run),)))
     if not outputs:
-        line = starts[0] + 1 if starts else 1
-        raise OutputError(line, "no results in this output of sysbench, which prints them at the end of `run`", HINT)
+        raise OutputError(
+            runs[0].line if runs else 1,
+            "no results in this output of sysbench, which prints them at the end of `run`",
+            HINT,
+        )
     return outputs
 
 
-def _run(lines: Sequence[str], first: int) -> _SysbenchRun:
-    head = _HEAD.fullmatch(lines[0])
-    run = _SysbenchRun(first, escape_line(head[1], 40) if head else "")
-    for number, line in enumerate(lines, first):
-        if len(line) > 300 or line.startswith("["):
-            continue
-        if (match := _OPTION.fullmatch(line)) and len(run.options) < 40:
-            run.options[match[1] or match[3]] = escape_line(match[2] if match[1] else "yes", 120)
-        elif match := _MODE.fullmatch(line):
-            run.mode = match[1], match[2]
-        elif match := _FILES.fullmatch(line):
-            run.options["size of each file"] = f"{match[2]} {match[3]}"
-        elif match := _BLOCK.fullmatch(line):
-            run.options["block size"] = f"{match[1]} {match[2]}"
-        elif reason := next((why for begin, why in _OTHERS.items() if line.startswith(begin)), ""):
-            run.reason = reason
-        else:
-            _read_figures(run, line, number)
-    return run
+def _read_line(run: _SysbenchRun, line: str, number: int) -> None:
+    if len(line) > 300 or line.startswith("["):
+        return
+    if (match := _OPTION.fullmatch(line)) and len(run.options) < 40:
+        run.options[match[1] or match[3]] = escape_line(match[2] if match[1] else "yes", 120)
+    elif match := _MODE.fullmatch(line):
+        run.mode = match[1], match[2]
+    elif match := _FILES.fullmatch(line):
+        run.options["size of each file"] = f"{match[2]} {match[3]}"
+    elif match := _BLOCK.fullmatch(line):
+        run.options["block size"] = f"{match[1]} {match[2]}"
+    elif reason := next((why for begin, why in _OTHERS.items() if line.startswith(begin)), ""):
+        run.reason = reason
+    else:
+        _read_figures(run, line, number)
 
 
 def _read_figures(run: _SysbenchRun, line: str, number: int) -> None:

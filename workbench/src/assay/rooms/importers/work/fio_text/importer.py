@@ -14,7 +14,6 @@ from assay.rooms.importers.work.fio_measured import (
     HINT,
     MAX_RUNTIME_MS,
     NAME,
-    SNAPSHOT,
     Direction,
     JobOutcome,
     directions_of,
@@ -22,12 +21,14 @@ from assay.rooms.importers.work.fio_measured import (
     measurement_of,
 )
 from assay.rooms.importers.work.fio_options import pattern_operation, stated_operation, why_no_storage
+from assay.rooms.importers.work.fio_snapshots import snapshot_words
 from assay.rooms.importers.work.fio_text import parts
 from assay.rooms.importers.work.fio_text.amounts import Amount
 from assay.rooms.importers.work.fio_text.job_lines import CommonOptions
 from assay.rooms.importers.work.fio_text.parts import TextOutput, outputs_of
 from assay.rooms.importers.work.fio_text.result_lines import TextDirection, TextJob
-from assay.rooms.importers.work.fio_text.terse import TerseJob, snapshots
+from assay.rooms.importers.work.fio_text.terse import TerseJob, without_snapshots
+from assay.rooms.importers.work.long_text import Text
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -50,7 +51,7 @@ def recognise(text: str) -> bool:
     return parts.is_printed(text)
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
     """Return every output in a text, in order.
 
     Args:
@@ -88,17 +89,15 @@ def _numbered(keys: Sequence[tuple[object, ...]]) -> list[str]:
 
 def _text_results(output: TextOutput, order: Order | None) -> Iterator[ImportedResult]:
     """Yield the results of the normal output."""
-    last = {(job.name, job.group, job.pid): job.report for job in output.jobs}
     together = Counter((job.report, job.group) for job in output.jobs)
     suffixes = _numbered([(job.report, job.group, job.name) for job in output.jobs])
     for job in output.jobs:
         _find_thousands(job, output.headers.common_options(job.group, job.name, is_sum=job.jobs > 1))
     for job, suffix, figures in zip(output.jobs, suffixes, _all_figures(output), strict=True):
         common = output.headers.common_options(job.group, job.name, is_sum=job.jobs > 1)
-        is_earlier = last[job.name, job.group, job.pid] > job.report
         operation, left_out = _operation(job, common, order)
-        if operation is not None and is_earlier:
-            operation, left_out = None, SNAPSHOT
+        if operation is not None and job.later:
+            operation, left_out = None, snapshot_words(job.later)
         parameters: dict[str, AxisValue] = {}
         measured, latency_name = None, ""
         if operation is not None:
@@ -295,17 +294,17 @@ def _find_thousands(job: TextJob, common: CommonOptions | None) -> None:
 def _terse_results(output: TextOutput, order: Order | None) -> Iterator[ImportedResult]:
     """Yield the results of the terse output; those that stand in the normal output, too, are left out."""
     text = {(job.name, job.group) for job in output.jobs}
-    earlier = snapshots(output.terse)
-    suffixes = iter(_numbered([(job.group, job.name) for job in output.terse if job.line not in earlier]))
-    for job in output.terse:
-        suffix = "" if job.line in earlier else next(suffixes)
+    lines = without_snapshots(output.terse)
+    suffixes = iter(_numbered([(job.group, job.name) for job in lines if not job.later]))
+    for job in lines:
+        suffix = "" if job.later else next(suffixes)
         operation, left_out = None, "the normal output in this file has the same job"
         if text and (job.name, job.group) not in text:
             left_out = _NOT_PRINTED + (f", with error {job.error}" if job.error else "")
         elif not text:
             operation, left_out = _terse_operation(job, order)
-            if operation is not None and job.line in earlier:
-                operation, left_out = None, SNAPSHOT
+            if operation is not None and job.later:
+                operation, left_out = None, snapshot_words(job.later)
         measured, latency_name = _terse_measurement(job, operation) if operation is not None else (None, "")
         yield ImportedResult(
             name=job.name,

@@ -1,7 +1,6 @@
 """The parts of what fio prints as text: jobs before the run, results, groups, disks, and lines of terse output."""
 
 import re
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 from assay.model.escape import escape_line
@@ -9,9 +8,12 @@ from assay.rooms.importers.work.fio_measured import HINT, MAX_JOBS, MAX_NAME
 from assay.rooms.importers.work.fio_text.amounts import Kind, amount_of
 from assay.rooms.importers.work.fio_text.job_lines import HEADER, LIKE_HEADER, Headers, header_of
 from assay.rooms.importers.work.fio_text.result_lines import RESULT, TextJob
-from assay.rooms.importers.work.fio_text.terse import LIKE_TERSE, TERSE, TerseJob, terse_job
+from assay.rooms.importers.work.fio_text.terse import LIKE_TERSE, TERSE, TerseJob, terse_job, without_snapshots
+from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import Figure, OutputError
 
+_MAX_LINES = 500
+"""Lines of terse output after which it is looked which of them later ones count again."""
 _LIKE_RESULT = re.compile(r".{0,300}: \(groupid=")
 _OLD_RESULT = re.compile(r".{0,300}: \(groupid=[0-9]+, jobs=[0-9]+\): err=.{0,300}: pid=[0-9]+\s*")
 _VERSION = re.compile(r"fio-([0-9][\w.+~-]{0,40})\s*")
@@ -75,8 +77,25 @@ class TextOutput:
     jobs: list[TextJob] = field(default_factory=list)
     terse: list[TerseJob] = field(default_factory=list)
     reports: int = 0
-    groups: dict[tuple[int, int], list[Figure]] = field(default_factory=lambda: defaultdict(list))
-    disks: dict[int, list[Figure]] = field(default_factory=lambda: defaultdict(list))
+    groups: dict[tuple[int, int], list[Figure]] = field(default_factory=dict)
+    disks: dict[int, list[Figure]] = field(default_factory=dict)
+
+    def count_again(self) -> None:
+        """Forget jobs that the report at hand counts again, except the first report of each."""
+        now = {job.key: job for job in self.jobs if job.report == self.reports}
+        kept = []
+        for job in self.jobs:
+            later = now.get(job.key) if job.report < self.reports and not job.later else None
+            if later is not None:
+                later.first = job.first or job
+                later.first.later += 1
+            if later is None or later.first is job:
+                kept.append(job)
+        if len(kept) < len(self.jobs):
+            self.jobs = kept
+            reports = {job.report for job in kept}
+            self.groups = {key: figures for key, figures in self.groups.items() if key[0] in reports}
+            self.disks = {key: figures for key, figures in self.disks.items() if key in reports}
 
     @property
     def has_begun(self) -> bool:
@@ -96,17 +115,18 @@ def is_printed(text: str) -> bool:
     return any(one.fullmatch(_last(line[0])) for line in lines for one in (RESULT, HEADER, TERSE))
 
 
-def outputs_of(text: str) -> list[TextOutput]:
+def outputs_of(text: Text) -> list[TextOutput]:
     """Return what each run of fio printed, in order.
 
     Raises:
         OutputError: It is not what fio prints.
     """
     reader = _Reader()
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(each_line(text), start=1):
         reader.read_line(_last(line), number)
     reader.end_job()
     for output in reader.outputs:
+        output.count_again()
         _check_end(output)
     return reader.outputs
 
@@ -177,6 +197,8 @@ class _Reader:
             output = self._current(number)
             self._check_count(len(output.terse), number)
             output.terse.append(terse_job(line, number))
+            if len(output.terse) % _MAX_LINES == 0:
+                output.terse = without_snapshots(output.terse, is_whole=False)
         elif _OLD_RESULT.fullmatch(line):
             raise OutputError(number, "a result of fio before 2.1, which is not read", "measure with fio 2.2 or later")
         elif LIKE_HEADER.match(line) or _LIKE_RESULT.match(line):
@@ -247,13 +269,14 @@ class _Reader:
         self.end_job()
         output = self._current(number)
         if self._group is None:
+            output.count_again()
             output.reports += 1
         self._group, self._is_disks = group, False
 
     def _add_group_line(self, line: str, number: int) -> None:
         output = self.outputs[-1]
         assert self._group is not None
-        figures = output.groups[output.reports - 1, self._group]
+        figures = output.groups.setdefault((output.reports - 1, self._group), [])
         try:
             if (match := _GROUP_LINE.fullmatch(line)) is not None:
                 names, is_old, times = _GROUP_NAMES, False, match.group(10, 11)
@@ -284,6 +307,6 @@ class _Reader:
             for key, text in zip(_DISK_NAMES, found, strict=True):
                 if text is not None:
                     unit = {"ticks": "ms", "queue": "ms", "util": "%"}.get(key.rpartition("_")[2], "")
-                    output.disks[max(0, output.reports - 1)].append(
+                    output.disks.setdefault(max(0, output.reports - 1), []).append(
                         Figure(f"disk.{escape_line(place, MAX_NAME)}.{key}", text, unit)
                     )

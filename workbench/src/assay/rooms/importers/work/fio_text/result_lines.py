@@ -74,6 +74,8 @@ class TextJob:
         directions: By name.
         counts: Numbers of operations, such as `total_ios` -> those of reads, writes, trims and syncs.
         errors: Number of errors and the first one, with continue_on_error; None if it is not printed.
+        first: The first report of the same job, which this one counts again; None without one.
+        later: How many later reports count it again.
         place: While it is read: the direction whose lines these are.
         percentiles: While it is read: label and unit of the percentiles whose lines these are.
     """
@@ -91,9 +93,16 @@ class TextJob:
     directions: dict[str, TextDirection] = field(default_factory=dict)
     counts: dict[str, tuple[int, ...]] = field(default_factory=dict)
     errors: tuple[int, int] | None = None
+    first: "TextJob | None" = None
+    later: int = 0
     place: str = ""
     percentiles: tuple[str, str] = ("", "")
     _labels: set[str] = field(default_factory=set)
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """What it has in common with itself in other reports only."""
+        return self.name, self.group, self.pid
 
     def read_line(self, line: str, number: int) -> None:
         """Take the figures of a line.

@@ -15,7 +15,7 @@ from assay.model.escape import escape_line
 from assay.rooms.importers.work.fio_latency import Latency, latency_of
 from assay.rooms.importers.work.fio_measured import HINT, MAX_NAME, MAX_RUNTIME_MS, Direction
 from assay.rooms.importers.work.json_text import Number
-from assay.rooms.importers.work.results import Figure, OutputError
+from assay.rooms.importers.work.results import Figure, Figures, OutputError
 
 TERSE = re.compile(r"(?:[345];fio-[^;]*;|2;[^;]*;(?:[0-9]{1,20};){8}[0-9]{1,20}\.[0-9]{6};).*")
 """A line of terse output, by its beginning."""
@@ -23,6 +23,8 @@ LIKE_TERSE = re.compile(r"[345];fio-|2;[^;]*;[0-9]{1,9};[0-9]{1,9};")
 """How a line begins that may be damaged, in a text that has other lines of fio."""
 _SUMMARY = ("min", "max", "mean", "stddev")
 _PERCENTILES = 20
+_PERCENTILE_NAME = "clat.percentile"
+_DIRECTIONS = ("read", "write", "trim", "mixed")
 _US = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _DISK = ("read_ios", "write_ios", "read_merges", "write_merges", "read_ticks", "write_ticks", "in_queue", "util")
 _WHOLE = re.compile(r"[0-9]{1,20}")
@@ -32,6 +34,8 @@ _PERCENTILE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%=([0-9]{1,20})")
 _NAN = re.compile(r"-?(?:nan|inf)%?")
 """What C prints for the share of nothing, which is no figure."""
 _MIN_INTERVAL_MS = 900
+_MIN_REPORTS = 8
+"""How often the jobs of a file that goes on must have been printed to be known as reports of one time after another."""
 _MAX = 2**50
 """Most KiB, KiB/s and IOPS."""
 _MIN_IOPS = 100
@@ -65,7 +69,7 @@ def _direction_fields(version: int) -> tuple[Field, ...]:
         Field("runtime", _WHOLE, "ms"),
         *times("slat"),
         *times("clat"),
-        *(Field("clat.percentile", _PERCENTILE, "us"),) * _PERCENTILES,
+        *(Field(_PERCENTILE_NAME, _PERCENTILE, "us"),) * _PERCENTILES,
         *times("lat"),
         Field("bw_min", _WHOLE, "KiB/s"),
         Field("bw_max", _WHOLE, "KiB/s"),
@@ -101,8 +105,8 @@ class TerseJob(NamedTuple):
         error: Number of the error; 0 without one.
         line: Line of the file, from 1.
         figures: All numbers of the line.
-        parts: Direction -> its figures by name, and its percentiles.
         total_errors: Number of errors, and number of the first, with continue_on_error; None if it is not printed.
+        later: How many lines of this job, this one first, a later one counts again.
     """
 
     form: int
@@ -111,9 +115,23 @@ class TerseJob(NamedTuple):
     group: int
     error: int
     line: int
-    figures: tuple[Figure, ...]
-    parts: dict[str, dict[str, Any]]
+    figures: Figures
     total_errors: tuple[int, int] | None
+    later: int = 0
+
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """Direction -> its figures by name, and its percentiles."""
+        found: dict[str, dict[str, Any]] = {}
+        for name, text, _ in self.figures:
+            direction, _, rest = name.partition(".")
+            if direction in _DIRECTIONS:
+                part = found.setdefault(direction, {})
+                if rest.startswith(f"{_PERCENTILE_NAME}."):
+                    part.setdefault(_PERCENTILE_NAME, {})[rest.removeprefix(f"{_PERCENTILE_NAME}.")] = Number(text)
+                else:
+                    part[rest] = Number(text)
+        return found
 
     def direction(self, name: str) -> Direction:
         """Return what was done in a direction.
@@ -145,18 +163,16 @@ def terse_job(line: str, number: int) -> TerseJob:
     version = "" if form == 2 else escape_line(fields[1].removeprefix("fio-"), MAX_NAME)
     name = escape_line(fields[head - 3], MAX_NAME) or "job"
     figures = [Figure("groupid", fields[head - 2]), Figure("error", fields[head - 1])]
-    parts: dict[str, dict[str, Any]] = {}
     position = head
     for direction in names:
-        parts[direction] = {}
         for field, text in zip(whole, fields[position:], strict=False):
-            figures += _take(field, text, f"{direction}.", parts[direction], number, name)
+            figures += _take(field, text, f"{direction}.", number, name)
         position += len(whole)
     for field, text in zip(_TAIL, fields[position:], strict=False):
-        figures += _take(field, text, "", {}, number, name)
+        figures += _take(field, text, "", number, name)
     more, errors = _end(fields[position + len(_TAIL) :])
     group, error = int(fields[head - 2]), int(fields[head - 1])
-    return TerseJob(form, version, name, group, error, number, (*figures, *more), parts, errors)
+    return TerseJob(form, version, name, group, error, number, Figures((*figures, *more)), errors)
 
 
 def _directions(fields: Sequence[str], form: int, head: int, size: int) -> tuple[str, ...] | None:
@@ -173,7 +189,7 @@ def _directions(fields: Sequence[str], form: int, head: int, size: int) -> tuple
     return None
 
 
-def _take(field: Field, text: str, place: str, part: dict[str, Any], number: int, job: str) -> Iterator[Figure]:
+def _take(field: Field, text: str, place: str, number: int, job: str) -> Iterator[Figure]:
     """Yield the figure of a field.
 
     Raises:
@@ -187,10 +203,8 @@ def _take(field: Field, text: str, place: str, part: dict[str, Any], number: int
         raise OutputError(number, message, HINT)
     if field.form is _PERCENTILE:
         if match[1] != "0":
-            part.setdefault(field.name, {})[match[1]] = Number(match[2])
             yield Figure(f"{place}{field.name}.{match[1]}", match[2], field.unit)
         return
-    part[field.name] = Number(text.removesuffix("%"))
     yield Figure(f"{place}{field.name}", text.removesuffix("%"), field.unit)
 
 
@@ -241,7 +255,7 @@ def _direction(job: TerseJob, name: str, part: dict[str, Any]) -> Direction:
         for key in ("clat", "lat")
         if f"{key}.mean" in part
     }
-    if "clat" in times and (percentiles := part.get("clat.percentile")):
+    if "clat" in times and (percentiles := part.get(_PERCENTILE_NAME)):
         times["clat"]["percentile"] = percentiles
     return Direction(
         name=name,
@@ -255,23 +269,47 @@ def _direction(job: TerseJob, name: str, part: dict[str, Any]) -> Direction:
     )
 
 
-def snapshots(jobs: Sequence[TerseJob]) -> set[int]:
-    """Return the lines of jobs that a later line counts again (--status-interval).
+def without_snapshots(jobs: Sequence[TerseJob], is_whole: bool = True) -> list[TerseJob]:
+    """Return lines without those that later ones count again (--status-interval), but for the first of each job.
 
     Lines of one job do not say whether they are of several processes or of one at several times. They are of one time
     after another if all that fio adds up grows from line to line, over more than any interval that can be set.
+
+    Args:
+        jobs: The lines.
+        is_whole: There are no more of them.
+
+    Raises:
+        OutputError: Lines that have been passed over as parts of later ones were none.
     """
     lines: dict[tuple[str, int], list[TerseJob]] = defaultdict(list)
     for job in jobs:
         lines[job.name, job.group].append(job)
-    found: set[int] = set()
+    changed: dict[int, TerseJob | None] = {}
     for same in lines.values():
-        for step in (number for number in range(1, len(same) // 2 + 1) if len(same) % number == 0):
-            columns = [same[start::step] for start in range(step)]
-            if all(_grows(column) for column in columns):
-                found |= {job.line for column in columns for job in column[:-1]}
-                break
-    return found
+        step = next((step for step in _steps(len(same), is_whole) if _is_step(same, step)), 0)
+        if not step and is_whole and same[0].later:
+            message = f"job {same[0].name}: its lines do not go on as --status-interval prints them"
+            raise OutputError(same[-1].line, message, "give one file for each run of fio")
+        for start in range(step):
+            first, *middle, _ = same[start : len(same) // step * step : step]
+            changed |= {job.line: None for job in middle}
+            changed[first.line] = first._replace(later=first.later + len(middle) + (0 if first.later else 1))
+    found = (changed.get(job.line, job) for job in jobs)
+    return [job for job in found if job is not None]
+
+
+def _steps(count: int, is_whole: bool) -> Iterator[int]:
+    """Yield how many lines a report may have."""
+    if is_whole:
+        yield from (step for step in range(1, count // 2 + 1) if count % step == 0)
+    else:
+        yield from range(1, count // _MIN_REPORTS + 1)
+
+
+def _is_step(jobs: Sequence[TerseJob], step: int) -> bool:
+    whole = len(jobs) // step * step
+    return all(_grows(jobs[start:whole:step]) for start in range(step))
 
 
 def _grows(jobs: Sequence[TerseJob]) -> bool:
@@ -298,5 +336,6 @@ def _sums(job: TerseJob) -> list[Decimal]:
             own += [part[f"{time}.max"].value for time in ("slat", "clat", "lat")]
             own += [-part[f"{time}.min"].value for time in ("slat", "clat", "lat")]
         else:
-            own += [Decimal(0)] * 3 + [Decimal("-Infinity")] * 3
+            # It has not begun yet: any least latency that follows is less.
+            own += [Decimal(0)] * 3 + [Decimal(-_MAX)] * 3
     return own

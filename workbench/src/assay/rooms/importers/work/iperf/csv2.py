@@ -6,13 +6,13 @@ src/ReportCSV.c of 2.0, src/ReportOutputs.c of 2.1 and later.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.iperf.results import Transfer
-from assay.rooms.importers.work.iperf.rows import HINT
+from assay.rooms.importers.work.iperf.rows import HINT, MAX_ROWS
 from assay.rooms.importers.work.results import Figure, OutputError
 
 _INT, _REAL = r"-?[0-9]{1,19}", r"-?[0-9]{1,19}(?:\.[0-9]{1,9})?"
@@ -69,6 +69,11 @@ class _Row:
         return tuple(self.place[name] for name in ("source", "source_port", "peer", "port", "id"))
 
     @property
+    def way(self) -> tuple[str, str]:
+        """From where to where its bytes went."""
+        return self.place["source"], self.place["peer"]
+
+    @property
     def is_sum(self) -> bool:
         """It is of all streams together: version 2.0 prints -1 as the id."""
         return self.place["id"].startswith("-") or self.place["source_port"] == "0"
@@ -90,7 +95,7 @@ class _Row:
         return int(sent) - int(lost) if sent.isdigit() and lost.isdigit() and int(sent) >= int(lost) else None
 
 
-def csv_transfers(lines: Sequence[str]) -> Iterator[Transfer]:
+def csv_transfers(lines: Iterable[str]) -> Iterator[Transfer]:
     """Yield the transfers of all rows of CSV in a text.
 
     Raises:
@@ -102,12 +107,12 @@ def csv_transfers(lines: Sequence[str]) -> Iterator[Transfer]:
         _turn(row, known_streams)
         known_streams.add(row.stream)
         tests.add(row)
-    for rows in tests.found:
+    for test in tests.found:
         ways: dict[tuple[str, str], list[_Row]] = {}
-        for row in rows:
-            ways.setdefault((row.place["source"], row.place["peer"]), []).append(row)
+        for row in test.rows:
+            ways.setdefault(row.way, []).append(row)
         for members in ways.values():
-            yield _transfer(members)
+            yield _transfer(members, test.is_long)
 
 
 def _turn(row: _Row, known_streams: set[tuple[str, ...]]) -> None:
@@ -118,7 +123,7 @@ def _turn(row: _Row, known_streams: set[tuple[str, ...]]) -> None:
         row.is_report = True
 
 
-def _rows(lines: Sequence[str]) -> Iterator[_Row]:
+def _rows(lines: Iterable[str]) -> Iterator[_Row]:
     columns: list[str] = []
     for number, line in enumerate(lines, start=1):
         text = line.strip()
@@ -146,6 +151,34 @@ def _with_head(text: str, columns: Sequence[str], number: int) -> _Row:
     return _Row(number, place, dict(zip(columns[8:], words[8:], strict=True)))
 
 
+@dataclass
+class _CsvTest:
+    """Rows of one test.
+
+    Attributes:
+        rows: All of them, or the first and the longest of each stream, and the last of all.
+        is_long: There are more than are kept.
+    """
+
+    rows: list[_Row] = field(default_factory=list)
+    is_long: bool = False
+
+    def add(self, row: _Row) -> None:
+        """Add a row."""
+        self.rows.append(row)
+        if len(self.rows) < MAX_ROWS:
+            return
+        first: dict[tuple[str, str], _Row] = {}
+        longest: dict[tuple[object, ...], _Row] = {}
+        for one in self.rows:
+            first.setdefault(one.way, one)
+            key = (one.stream, one.is_report)
+            if key not in longest or one.seconds >= longest[key].seconds:
+                longest[key] = one
+        chosen = {id(one) for one in (*first.values(), *longest.values(), row)}
+        self.rows, self.is_long = [one for one in self.rows if id(one) in chosen], True
+
+
 class _CsvTests:
     """Puts rows in order into tests.
 
@@ -154,15 +187,15 @@ class _CsvTests:
     """
 
     def __init__(self) -> None:
-        self.found: list[list[_Row]] = []
+        self.found: list[_CsvTest] = []
         self._streams: dict[str, tuple[str, ...]] = {}
 
     def add(self, row: _Row) -> None:
         """Add a row to the test at hand, or begin another one with it."""
         if not self.found or self._begins(row):
-            self.found.append([])
+            self.found.append(_CsvTest())
             self._streams = {}
-        self.found[-1].append(row)
+        self.found[-1].add(row)
         if not row.is_sum:
             self._streams[row.place["id"]] = row.stream
 
@@ -173,7 +206,7 @@ class _CsvTests:
         known = self._streams.get(row.place["id"])
         if known is not None:
             return known != row.stream
-        last = self.found[-1][-1]
+        last = self.found[-1].rows[-1]
         if last.is_sum and not Decimal(last.place["start"]) and not Decimal(row.place["start"]):
             return True
         times = [one.place["time"][:14] for one in (last, row)]
@@ -186,7 +219,8 @@ def _total(rows: Sequence[_Row]) -> _Row:
     return max(reversed(rows), key=lambda row: row.seconds)
 
 
-def _transfer(rows: Sequence[_Row]) -> Transfer:
+def _transfer(rows: Sequence[_Row], is_long: bool) -> Transfer:
+    """Return the transfer of rows; of long tests it has no figures of intervals."""
     streams: dict[tuple[str, ...], list[_Row]] = {}
     for row in rows:
         streams.setdefault(row.stream, []).append(row)
@@ -208,7 +242,8 @@ def _transfer(rows: Sequence[_Row]) -> Transfer:
     if found.rate < 0:
         found.left_out = "its rate is negative"
     found.options = {"from": rows[0].place["source"]} if rows[0].place["source"] else {}
-    found.figures = _figures(rows, [*totals, *reports, *([_total(sums)] if sums else [])], len(totals) == 1)
+    whole_rows = [*totals, *reports, *([_total(sums)] if sums else [])]
+    found.figures = _figures(whole_rows if is_long else rows, whole_rows, len(totals) == 1)
     return found
 
 

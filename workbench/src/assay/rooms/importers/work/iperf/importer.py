@@ -1,37 +1,40 @@
 """Reads iperf 2's outputs: text of both sides, and CSV."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.iperf import csv2, text2
 from assay.rooms.importers.work.iperf.results import transfer_result
 from assay.rooms.importers.work.iperf.rows import HINT
+from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, OutputError, ToolOutput
 
 NAME = "iperf"
-_ENDINGS = ("sender", "receiver")
+_STARTS = ("[", "Client ", "Server ")
 
 
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.split("\n")]
+def _lines(text: Text) -> Iterator[str]:
+    return (line.strip() for line in each_line(text))
 
 
 def _is_text(line: str) -> bool:
-    return any(pattern.fullmatch(line) for pattern in (text2.CLIENT, text2.SERVER, text2.CONNECTION))
+    return line.startswith(_STARTS) and any(
+        pattern.fullmatch(line) for pattern in (text2.CLIENT, text2.SERVER, text2.CONNECTION)
+    )
 
 
 def recognise(text: str) -> bool:
     """Whether a text has output of iperf 2."""
     return any(
-        (line.startswith(("[", "Client ", "Server ")) and _is_text(line))
+        _is_text(line)
         or (line[:1].isdigit() and csv2.PLAIN.fullmatch(line) is not None)
         or (line.startswith("time,src") and csv2.HEAD.fullmatch(line) is not None)
         for line in _lines(text)
     )
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
     """Return the output in a text.
 
     Args:
@@ -42,25 +45,19 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what iperf 2 writes, or nothing was measured.
     """
-    lines = _lines(text)
-    is_text = any(_is_text(line) for line in lines)
-    found = [] if is_text else list(csv2.csv_transfers(lines))
-    if is_text:
-        found = list(text2.text_transfers(lines, 1))
+    is_text = any(_is_text(line) for line in _lines(text))
+    found = list(text2.text_transfers(_lines(text), 1) if is_text else csv2.csv_transfers(_lines(text)))
     results = tuple(transfer_result(one, NAME) for one in found)
     if not results:
-        raise OutputError(_first(lines), "no measurement in this output of iperf: it ended too early, or failed", HINT)
-    date = next((line[:14] for line in lines if not is_text and csv2.PLAIN.fullmatch(line)), "")
-    known = {"tool": NAME, "form": "text" if is_text else "CSV", "line": found[0].line, "host": _host(lines)}
+        first = next((number for number, line in enumerate(_lines(text), start=1) if _is_text(line)), 1)
+        raise OutputError(first, "no measurement in this output of iperf: it ended too early, or failed", HINT)
+    known = {"tool": NAME, "form": "text" if is_text else "CSV", "line": found[0].line, "host": _host(_lines(text))}
+    date = next((line[:14] for line in _lines(text) if not is_text and csv2.PLAIN.fullmatch(line)), "")
     known["date"] = "" if date.startswith("1970") else date
     return [ToolOutput(file=file.model_copy(update=known), results=results)]
 
 
-def _first(lines: Sequence[str]) -> int:
-    return next((number for number, line in enumerate(lines, start=1) if _is_text(line)), 1)
-
-
-def _host(lines: Sequence[str]) -> str:
+def _host(lines: Iterable[str]) -> str:
     """Return the address of the side that printed; empty if the text does not say it."""
     matches = (text2.CONNECTION.fullmatch(line) for line in lines if " connected with " in line)
     return next((escape_line(match["local"].partition("%")[0], 80) for match in matches if match), "")

@@ -1,20 +1,22 @@
 """Reads iperf 3's outputs: JSON, streams of events, and text of both sides."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work.iperf import json3, text3
 from assay.rooms.importers.work.iperf.results import transfer_result
 from assay.rooms.importers.work.iperf.rows import HINT
+from assay.rooms.importers.work.long_text import Text, each_line, windows_of
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, OutputError, ToolOutput
 
 NAME = "iperf3"
 _STARTS = ("[", "Connecting ", "Server ")
 
 
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.split("\n")]
+def _lines(text: Text) -> Iterator[str]:
+    return (line.strip() for line in each_line(text))
 
 
 def _is_text(line: str) -> bool:
@@ -27,7 +29,7 @@ def recognise(text: str) -> bool:
     return json3.has_json(text) or any(_is_text(line) for line in _lines(text))
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
     """Return every output in a text: each JSON by itself, or all of its text.
 
     Args:
@@ -39,14 +41,14 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
         OutputError: It is not what iperf 3 writes, or nothing was measured.
     """
     known = {"tool": NAME}
-    if json3.has_json(text):
+    if any(json3.has_json(window) for window in windows_of(text)):
         return [_json_output(one, file.model_copy(update=known)) for one in json3.documents(text)]
-    lines = _lines(text)
-    results = tuple(transfer_result(one, NAME) for one in text3.text_transfers(lines))
+    results = tuple(transfer_result(one, NAME) for one in text3.text_transfers(_lines(text)))
     if not results:
-        line = next((number for number, one in enumerate(lines, start=1) if _is_text(one)), 1)
+        line = next((number for number, one in enumerate(_lines(text), start=1) if _is_text(one)), 1)
         raise OutputError(line, "no test in this output of iperf3: it ended too early, or failed", HINT)
-    return [ToolOutput(file=file.model_copy(update=known | _text_facts(lines, results[0].line or 1)), results=results)]
+    facts = _text_facts(_lines(text), results[0].line or 1)
+    return [ToolOutput(file=file.model_copy(update=known | facts), results=results)]
 
 
 def _json_output(document: json3.Iperf3Json, file: ImportedFile) -> ToolOutput:
@@ -62,15 +64,16 @@ def _json_output(document: json3.Iperf3Json, file: ImportedFile) -> ToolOutput:
     return ToolOutput(file=file.model_copy(update=known), results=results)
 
 
-def _text_facts(lines: Sequence[str], first: int) -> dict[str, object]:
+def _text_facts(lines: Iterable[str], first: int) -> dict[str, object]:
     """Return what a text says of itself: version and date with `-V` only."""
     found: dict[str, object] = {"form": "text", "line": first}
-    for name, pattern, part in (
-        ("version", text3.VERSION, 1),
-        ("date", text3.TIME, 1),
-        ("host", text3.CONNECTION, "local"),
-    ):
-        matches = (pattern.fullmatch(line) for line in lines)
-        if match := next((one for one in matches if one), None):
-            found[name] = escape_line(match[part], 80)
+    wanted: dict[str, tuple[re.Pattern[str], int | str]] = {
+        "version": (text3.VERSION, 1),
+        "date": (text3.TIME, 1),
+        "host": (text3.CONNECTION, "local"),
+    }
+    for line in lines:
+        for name, (pattern, part) in wanted.items():
+            if name not in found and (match := pattern.fullmatch(line)):
+                found[name] = escape_line(match[part], 80)
     return found

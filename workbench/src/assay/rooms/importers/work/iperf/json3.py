@@ -5,17 +5,21 @@ one `sum` before 3.10, with the packets that were lost. Rates are bits a second.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.iperf.results import MAX_FIGURES, Transfer
+from assay.rooms.importers.work.json_pieces import JsonPieces
 from assay.rooms.importers.work.json_text import Number, decode_json
+from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import Figure, OutputError
 
 HINT = "give the file as iperf3 printed it"
 MAX_STREAMS = 1 << 20
+_MAX_INTERVALS = 4 << 20
+"""Most characters of the intervals of one output that are kept."""
 _UNITS = {
     "bits_per_second": "bit/s",
     "bytes": "bytes",
@@ -48,14 +52,13 @@ class Iperf3Json:
 
     Attributes:
         line: Line on which it begins, from 1.
-        parts: Its JSON: `start`, `intervals`, `end`.
+        parts: Its JSON: `start`, `intervals`, `end`; intervals as texts, which take less memory.
     """
 
     def __init__(self, line: int, parts: Mapping[str, Any]) -> None:
         self.line = line
         self.start, self.end = (_part(parts.get(name), name, line) for name in ("start", "end"))
-        intervals = parts.get("intervals", [])
-        self.intervals = intervals if isinstance(intervals, list) else []
+        self.intervals: Sequence[str] = parts.get("intervals", ())
         self.error = str(parts.get("error", "") or "")
         self.server_output = parts.get("server_output_text")
 
@@ -177,7 +180,8 @@ class Iperf3Json:
             self._add(found, name.removesuffix(_BACK), part)
         if ending and isinstance(streams := self.end.get("streams"), list):
             self._add(found, "streams", [one for one in streams if self._is_of(one, way)])
-        for number, interval in enumerate(self.intervals):
+        for number, text in enumerate(self.intervals):
+            interval = _interval(text)
             for name, part in interval.items() if isinstance(interval, dict) else ():
                 if name == "streams" and not is_only and isinstance(part, list):
                     part = [one for one in part if self._is_of({"sender": one}, way)]
@@ -222,35 +226,65 @@ def has_json(text: str) -> bool:
     return _BEGIN.search(text) is not None or _EVENT.search(text) is not None
 
 
-def documents(text: str) -> list[Iperf3Json]:
-    """Return every output of JSON in a text.
+def _interval(text: str) -> Any:
+    """Return an interval, which is the data of an event, or stands alone."""
+    value, _ = decode_json(text, 0, _BACK)
+    return value.get("data", value) if isinstance(value, dict) else value
+
+
+class _Intervals:
+    """Intervals of one output; of more than `_MAX_INTERVALS` none is kept: some of them would be taken for all."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self._size = 0
+
+    def add(self, text: str) -> None:
+        """Add an interval, or its event."""
+        self._size += len(text)
+        self.found.append(text)
+        if self._size > _MAX_INTERVALS:
+            self.found.clear()
+
+
+def documents(text: Text) -> Iterator[Iperf3Json]:
+    """Yield every output of JSON in a text.
 
     Raises:
         OutputError: It is not JSON, or not that of iperf 3.
     """
-    found, position, line, counted = [], 0, 1, 0
-    while (match := _BEGIN.search(text, position)) is not None:
-        start = text.index("{", match.start())
-        line, counted = line + text.count("\n", counted, start), start
-        value, position = decode_json(text, start, _BACK)
-        found.append(Iperf3Json(line, _part(value, "output", line)))
-    return found or _streamed(text)
+    reader, count = JsonPieces(text, _BACK), 0
+    while reader.find(_BEGIN):
+        count += 1
+        line, parts = reader.line, dict[str, Any]()
+        for name in reader.members():
+            if name != "intervals":
+                parts[name] = reader.value()
+                continue
+            intervals = _Intervals()
+            for _ in reader.elements():
+                intervals.add(reader.text)
+            parts[name] = intervals.found
+        yield Iperf3Json(line, parts)
+    if not count:
+        yield from _streamed(text)
 
 
-def _streamed(text: str) -> list[Iperf3Json]:
+def _streamed(text: Text) -> list[Iperf3Json]:
     """Return the outputs that a stream of events holds; an event is a line."""
     found: list[Iperf3Json] = []
     parts: dict[str, Any] = {}
-    first = 1
-    for number, line in enumerate(text.split("\n"), start=1):
+    first, intervals = 1, _Intervals()
+    for number, line in enumerate(each_line(text), start=1):
         if (match := _EVENT.match(line)) is None:
             continue
         event, _ = decode_json(line, line.index("{"))
         data = event.get("data")
         if match[1] == "start" or not parts:
-            parts, first = {"intervals": []}, number
+            intervals = _Intervals()
+            parts, first = {"intervals": intervals.found}, number
         if match[1] == "interval":
-            parts["intervals"].append(data)
+            intervals.add(line[line.index("{") :])
         else:
             parts[match[1]] = data
         if match[1] in ("end", "error"):

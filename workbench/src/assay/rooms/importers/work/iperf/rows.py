@@ -14,6 +14,8 @@ from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.results import Figure, OutputError
 
 HINT = "give the file as iperf printed it"
+MAX_ROWS = 8_000
+"""Most rows of intervals that are kept of one output."""
 NAME = r"\[ {0,3}(?P<id>\*?[0-9]{1,10}|SUM(?:-[0-9]{1,6})?|FD[0-9]{1,6})\]"
 _NUMBER = r"[0-9]{1,19}(?:\.[0-9]{1,9})?"
 ROW = re.compile(
@@ -107,6 +109,32 @@ class IntervalRow:
     def number(self, name: str) -> Decimal | None:
         """Return a printed number; None if the row has none of that name."""
         return Decimal(self.names[name].text) if name in self.names else None
+
+
+class IntervalRows(list[IntervalRow]):
+    """Rows of one stream, or of one test.
+
+    Of more than `MAX_ROWS` only that of the whole time is kept: some of the others would be taken for all.
+    """
+
+    is_long = False
+
+    def add(self, row: IntervalRow) -> None:
+        """Add a row."""
+        self.append(row)
+        if self.is_long or len(self) > MAX_ROWS:
+            self.shorten()
+
+    def shorten(self) -> None:
+        """Keep no more than the row of the whole time, now and later."""
+        self.is_long = True
+        self[:] = [total_of(self)] if self else []
+
+
+def total_of(rows: Sequence[IntervalRow]) -> IntervalRow:
+    """Return the row of the whole time: of those that begin first, the last one that is the longest."""
+    start = min(Decimal(row.start) for row in rows)
+    return max((row for row in reversed(rows) if Decimal(row.start) == start), key=lambda row: Decimal(row.end))
 
 
 def read_row(line: str, number: int, alone: str = "") -> IntervalRow | None:

@@ -5,13 +5,21 @@ way a connection goes follows from its ports: one end is the port on which a ser
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.iperf.results import Transfer
-from assay.rooms.importers.work.iperf.rows import NAME, OUT_OF_ORDER, IntervalRow, read_row
+from assay.rooms.importers.work.iperf.rows import (
+    MAX_ROWS,
+    NAME,
+    OUT_OF_ORDER,
+    IntervalRow,
+    IntervalRows,
+    read_row,
+    total_of,
+)
 from assay.rooms.importers.work.results import Figure, OutputError
 
 CLIENT = re.compile(
@@ -54,8 +62,8 @@ class _Connection:
     ports: tuple[str, str] = ("", "")
     is_reverse: bool = False
     has_star: bool = False
-    rows: list[IntervalRow] = field(default_factory=list)
-    starred: list[IntervalRow] = field(default_factory=list)
+    rows: IntervalRows = field(default_factory=IntervalRows)
+    starred: IntervalRows = field(default_factory=IntervalRows)
     report: IntervalRow | None = None
     figures: list[Figure] = field(default_factory=list)
 
@@ -87,6 +95,8 @@ class _Test:
         connections: Id as printed -> the connection.
         sums: Rows of all connections together.
         figures: Figures of all together outside of rows.
+        has_rows: There are rows.
+        count: How many there are, also of those that are not kept.
     """
 
     protocol: str = ""
@@ -97,9 +107,16 @@ class _Test:
     connect: str = ""
     flows: int = 0
     connections: dict[str, _Connection] = field(default_factory=dict)
-    sums: list[IntervalRow] = field(default_factory=list)
+    sums: IntervalRows = field(default_factory=IntervalRows)
     figures: list[Figure] = field(default_factory=list)
     has_rows: bool = False
+    count: int = 0
+
+    def shorten(self) -> None:
+        """Keep only rows of the whole time, since there are too many of all streams together."""
+        for rows in (self.sums, *(rows for one in self.connections.values() for rows in (one.rows, one.starred))):
+            if not rows.is_long:
+                rows.shorten()
 
     def peer_of(self, connection: _Connection) -> str:
         """Return the other host: as typed, if the client connects to it, else its address."""
@@ -201,17 +218,20 @@ class _Reader:
         # With --sum-only no connection stands between the head and the rows.
         test = self._test(begins=self._is_behind_head)
         test.has_rows, self._is_behind_head = True, False
+        test.count += 1
+        if test.count == MAX_ROWS:
+            test.shorten()
         if _TOTAL.fullmatch(row.id):
-            test.sums.append(row)
+            test.sums.add(row)
             return
         connection, is_other = self._of(row.id, row.line)
         if self._report_of == row.id:
             connection.report, self._report_of = row, ""
             return
-        (connection.starred if is_other else connection.rows).append(row)
+        (connection.starred if is_other else connection.rows).add(row)
 
 
-def text_transfers(lines: Sequence[str], first: int) -> Iterator[Transfer]:
+def text_transfers(lines: Iterable[str], first: int) -> Iterator[Transfer]:
     """Yield the transfers of one text, in order.
 
     Args:
@@ -240,12 +260,6 @@ class _Stream:
     def total(self) -> IntervalRow:
         """The row of the whole time: the last of those that begin with the first and end last."""
         return total_of(self.rows)
-
-
-def total_of(rows: Sequence[IntervalRow]) -> IntervalRow:
-    """Return the row of the whole time: of those that begin first, the last one that is the longest."""
-    start = min(Decimal(row.start) for row in rows)
-    return max((row for row in reversed(rows) if Decimal(row.start) == start), key=lambda row: Decimal(row.end))
 
 
 def _transfers(test: _Test) -> Iterator[Transfer]:

@@ -5,14 +5,14 @@ iperf_print_results. A server prints one of the two only, or zeros as the other 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.iperf.results import Transfer
-from assay.rooms.importers.work.iperf.rows import NAME, IntervalRow, read_row
+from assay.rooms.importers.work.iperf.rows import NAME, IntervalRow, IntervalRows, read_row
 from assay.rooms.importers.work.results import Figure
 
 CLIENT = re.compile(r"Connecting to host (?P<host>\S{1,255}), port (?P<port>[0-9]{1,5})")
@@ -57,8 +57,8 @@ class _Test:
     record_size: int | None = None
     is_reverse: bool = False
     options: dict[str, str] = field(default_factory=dict)
-    rows: list[IntervalRow] = field(default_factory=list)
-    totals: list[IntervalRow] = field(default_factory=list)
+    rows: IntervalRows = field(default_factory=IntervalRows)
+    totals: IntervalRows = field(default_factory=IntervalRows)
     figures: list[Figure] = field(default_factory=list)
     failed: str = ""
 
@@ -98,7 +98,7 @@ class _Reader:
     def _part(self, test: _Test, line: str, number: int) -> None:
         if row := read_row(line, number, self._alone):
             self._after_line = False
-            (test.totals if self._is_last or row.end_of else test.rows).append(row)
+            (test.totals if self._is_last or row.end_of else test.rows).add(row)
         elif match := _STARTING.fullmatch(line):
             test.protocol, test.streams = match["protocol"].lower(), int(match["streams"])
             test.record_size = int(match["size"]) or None
@@ -115,7 +115,7 @@ class _Reader:
             test.failed = escape_line(match[1], 120)
 
 
-def text_transfers(lines: Sequence[str]) -> Iterator[Transfer]:
+def text_transfers(lines: Iterable[str]) -> Iterator[Transfer]:
     """Yield the transfers of a text, in order.
 
     Raises:

@@ -16,6 +16,7 @@ from decimal import Decimal
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
+from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -28,7 +29,7 @@ from assay.rooms.importers.work.results import (
 
 NAME = "ping"
 HINT = "give the file as ping printed it"
-MAX_FIGURES = 200_000
+MAX_FIGURES = 20_000
 _NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,6})?"
 BEGIN = re.compile(
     r"PING (?P<host>\S{1,255}?) ?\((?P<address>[^()\s]{1,255})\)(?:,? from .{1,120}?)?:? "
@@ -79,6 +80,32 @@ _LIKE = re.compile(r"(?:rtt|round-trip) min/avg/max|Minimum = |[0-9]+ packets tr
 
 
 @dataclass
+class _Times:
+    """Times of replies in ms, also of those that are not kept.
+
+    Attributes:
+        count: How many there are.
+        sum: Their sum.
+        least: The least.
+        greatest: The greatest.
+        has_bounds: Some are only known to be below a time.
+    """
+
+    count: int = 0
+    sum: Decimal = Decimal(0)
+    least: Decimal = Decimal(0)
+    greatest: Decimal = Decimal(0)
+    has_bounds: bool = False
+
+    def add(self, text: str, is_bound: bool) -> None:
+        """Add a time as printed."""
+        time = Decimal(text)
+        self.least = min(self.least, time) if self.count else time
+        self.greatest = max(self.greatest, time)
+        self.count, self.sum, self.has_bounds = self.count + 1, self.sum + time, self.has_bounds or is_bound
+
+
+@dataclass
 class _Ping:
     """What one run of ping printed."""
 
@@ -88,6 +115,7 @@ class _Ping:
     size: int
     is_windows: bool = False
     replies: list[Figure] = field(default_factory=list)
+    all_times: _Times = field(default_factory=_Times)
     counts: dict[str, Figure] = field(default_factory=dict)
     times: dict[str, Figure] = field(default_factory=dict)
 
@@ -105,7 +133,7 @@ def _first_line(line: str) -> re.Match[str] | None:
     return BEGIN.fullmatch(line) or BEGIN_6.fullmatch(line) or WINDOWS.fullmatch(line)
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
     """Return the output in a text, with a result for each run of ping.
 
     Args:
@@ -117,7 +145,7 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
         OutputError: It is not what ping writes.
     """
     pings: list[_Ping] = []
-    for number, raw in enumerate(text.split("\n"), start=1):
+    for number, raw in enumerate(each_line(text), start=1):
         line = raw.strip()
         if line.startswith(_STARTS) and (match := _first_line(line)):
             pings.append(_begin(match, number, match.re is WINDOWS))
@@ -144,14 +172,7 @@ def _read_line(ping: _Ping, line: str, number: int) -> None:
         OutputError: It begins like a line of the statistics and is none.
     """
     if match := (_WINDOWS_REPLY if ping.is_windows else _REPLY).fullmatch(line):
-        if len(ping.replies) >= MAX_FIGURES:
-            raise OutputError(
-                number, f"more than {MAX_FIGURES:,} replies of one ping", "use -q, which prints the sums only"
-            )
-        sequence = match.groupdict().get("seq") or str(len(ping.replies) + 1)
-        below = ", below" if match["sign"] == "<" else ""
-        again = ", again" if "DUP" in (match.groupdict().get("more") or "") else ""
-        ping.replies.append(Figure(f"reply {sequence}{again}: time{below}", match["time"], "ms"))
+        _take_reply(ping, match)
     elif match := _STATISTICS.fullmatch(line):
         # ping6 of the BSDs has the name here only.
         if (host := escape_line(match["host"], 80)) != ping.host:
@@ -178,6 +199,18 @@ def _read_line(ping: _Ping, line: str, number: int) -> None:
         raise OutputError(number, f"not the statistics of ping: {escape_line(line, 80)}", HINT)
 
 
+def _take_reply(ping: _Ping, match: re.Match[str]) -> None:
+    """Take a reply. Of more than `MAX_FIGURES` none is kept: some of them would be taken for all."""
+    sequence = match.groupdict().get("seq") or str(ping.all_times.count + 1)
+    below = ", below" if match["sign"] == "<" else ""
+    again = ", again" if "DUP" in (match.groupdict().get("more") or "") else ""
+    ping.all_times.add(match["time"], is_bound=bool(below))
+    if ping.all_times.count <= MAX_FIGURES:
+        ping.replies.append(Figure(f"reply {sequence}{again}: time{below}", match["time"], "ms"))
+    else:
+        ping.replies.clear()
+
+
 def _take_counts(ping: _Ping, match: re.Match[str]) -> None:
     found = match.groupdict()
     for key, name in (("sent", "transmitted"), ("received", "received"), ("lost", "lost")):
@@ -201,10 +234,11 @@ def _latency(ping: _Ping) -> dict[str, float]:
     names = {"min": "min", "avg": "mean", "max": "max"}
     if all(name in ping.times for name in names):
         return {key: float(Decimal(ping.times[name].text) * 10**6) for name, key in names.items()}
-    times = [Decimal(one.text) * 10**6 for one in ping.replies]
-    if not times or "below" in "".join(one.name for one in ping.replies):
+    seen = ping.all_times
+    if not seen.count or seen.has_bounds:
         return {}
-    return {"min": float(min(times)), "mean": float(sum(times) / len(times)), "max": float(max(times))}
+    values = {"min": seen.least, "mean": seen.sum / seen.count, "max": seen.greatest}
+    return {name: float(value * 10**6) for name, value in values.items()}
 
 
 def _result(ping: _Ping) -> ImportedResult:
@@ -212,7 +246,7 @@ def _result(ping: _Ping) -> ImportedResult:
     reason = ""
     if received is not None and not received:
         reason = "no answer came"
-    elif received is None and not ping.replies:
+    elif received is None and not ping.all_times.count:
         reason = "the output ends before its statistics"
     elif not latency:
         reason = "no times are printed, as with -s below 16, or only that they are below a millisecond"
@@ -240,7 +274,7 @@ def _measurement(ping: _Ping, received: Decimal | None, latency: dict[str, float
     return Measurement(
         status="done",
         has_counts=True,
-        ops=int(received) if received is not None else len(ping.replies),
+        ops=int(received) if received is not None else ping.all_times.count,
         bytes=0,
         read_bytes=0,
         write_bytes=0,

@@ -5,7 +5,7 @@ sockperf's latency is half of a round trip, unless `--full-rtt` was given; src/c
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -13,6 +13,7 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.result.percentile import PERCENTILES
 from assay.rooms.importers.work.figure_units import convert, whole_number
+from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -87,9 +88,9 @@ class _Test:
         return next((Decimal(figure.text) for figure in self.figures if figure.name == name), None)
 
 
-def _clean(text: str) -> list[str]:
-    """Return the lines without colours."""
-    return [_COLOUR.sub("", line).strip() for line in text.split("\n")]
+def _clean(text: Text) -> Iterator[str]:
+    """Yield the lines without colours."""
+    return (_COLOUR.sub("", line).strip() for line in each_line(text))
 
 
 def recognise(text: str) -> bool:
@@ -101,7 +102,7 @@ def recognise(text: str) -> bool:
     )
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
     """Return every output in a text.
 
     Args:
@@ -115,6 +116,9 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     tests: list[_Test] = []
     stated_options = ""
     for number, line in enumerate(_clean(text), start=1):
+        if line[:1].isdigit():
+            # A full log has a line for each message.
+            continue
         if match := _PARAMETERS.fullmatch(line):
             stated_options = match[1]
             continue

@@ -1,7 +1,7 @@
 """flatfile.html: a row for each interval and for each average, in columns that its header names (Flat.java)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from assay.model.escape import escape_line
@@ -16,20 +16,19 @@ _WORDS = ("tod", "timestamp", "Run", "Interval", "version")
 _MAX_RUNS = 20_000
 
 
-def read_flat(lines: Sequence[str]) -> tuple[list[VdbenchRun], int]:
+def read_flat(lines: Iterable[str]) -> tuple[list[VdbenchRun], int]:
     """Return the runs of a flatfile, and the number of the line that names its columns, from 1.
 
     Raises:
         OutputError: A row does not fit the columns.
     """
-    at = next(number for number, line in enumerate(lines) if HEADER.fullmatch(line.rstrip()))
-    columns = lines[at].split()
+    columns: list[str] = []
     runs: list[VdbenchRun] = []
-    is_open = False
-    for number, line in enumerate(lines[at + 1 :], start=at + 2):
-        if HEADER.fullmatch(line.rstrip()):
-            columns = line.split()
-        if not _ROW.fullmatch(line.rstrip()):
+    first, is_open = 0, False
+    for number, line in enumerate(lines, start=1):
+        if "tod" in line and HEADER.fullmatch(line.rstrip()):
+            columns, first = line.split(), first or number
+        if not columns or not _ROW.fullmatch(line.rstrip()):
             continue
         words = line.split()
         if len(words) != len(columns):
@@ -45,7 +44,7 @@ def read_flat(lines: Sequence[str]) -> tuple[list[VdbenchRun], int]:
             continue
         runs[-1].line, runs[-1].average = number, interval
         runs[-1].figures = _figures(row, number)
-    return runs, at + 1
+    return runs, first
 
 
 def _check_count(runs: Sequence[VdbenchRun], number: int) -> None:

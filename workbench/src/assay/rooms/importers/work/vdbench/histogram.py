@@ -4,7 +4,7 @@ Bounds are milliseconds, counts have commas. There is no rate in them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.results import Figure, OutputError
@@ -18,7 +18,7 @@ _MAX_BUCKETS = 64 * 3
 """vdbench has 64 buckets at most (BucketRanges.java), of all operations, of reads and of writes."""
 
 
-def read_histograms(lines: Sequence[str]) -> list[VdbenchRun]:
+def read_histograms(lines: Iterable[str]) -> list[VdbenchRun]:
     """Return the runs in a file of histograms, each with its counts as figures.
 
     Raises:

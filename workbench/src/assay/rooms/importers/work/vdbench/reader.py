@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
+from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportedResult, ImportOptions, OutputError, ToolOutput
 from assay.rooms.importers.work.vdbench import flat, histogram, tables
 from assay.rooms.importers.work.vdbench.outcome import results_of
@@ -18,6 +19,8 @@ _VERSION = re.compile(
 _TITLE = re.compile(r"(?:<title>Vdbench \S{1,400}?([^/\s<]{1,120})\.html</title>)?<pre>\s*")
 _WHOLE = ("summary", "totals", "flatfile", "logfile", "histogram", "status", "stdout")
 """Reports of everything; others are of one SD, FSD, WD, FWD, host or slave."""
+_MAX_TITLE = 5
+"""Lines at the beginning in which the title is."""
 _TAGS = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
 
 
@@ -36,7 +39,7 @@ def recognise(text: str) -> bool:
     return False
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
     """Return every output in a text, in order.
 
     Args:
@@ -47,27 +50,43 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     Raises:
         OutputError: It is not what vdbench writes.
     """
-    lines = [line.rstrip("\r") for line in text.split("\n")]
-    target = _target(lines)
-    if any(flat.HEADER.fullmatch(line.rstrip()) for line in lines):
-        runs, first = flat.read_flat(lines)
-        return [_output(runs, file, target, stated, {"form": "flatfile", "line": first})]
-    if any(histogram.HEADER.match(line) for line in lines):
-        runs = histogram.read_histograms(lines)
-        return [_output(runs, file, target, stated, {"form": "histograms", "line": 1})]
-    starts = [number for number, line in enumerate(lines) if _VERSION.fullmatch(line)] or [0]
-    found = []
-    for start, end in pairwise((*starts, len(lines))):
-        runs = tables.read_tables([_TAGS.sub("", line) for line in lines[start:end]], start + 1)
-        version = _VERSION.fullmatch(lines[start])
-        known = {"form": "report", "line": start + 1, "version": version[1] if version else ""}
-        found.append(_output(runs, file, target, stated, known))
-    return found
+    target = _target(list(islice(_lines(text), _MAX_TITLE)))
+    form, has_versions = _form(_lines(text))
+    if form == "flatfile":
+        runs, first = flat.read_flat(_lines(text))
+        return [_output(runs, file, target, stated, {"form": form, "line": first})]
+    if form == "histograms":
+        return [_output(histogram.read_histograms(_lines(text)), file, target, stated, {"form": form, "line": 1})]
+    parts: list[tuple[dict[str, object], tables.TableReader]] = []
+    if not has_versions:
+        parts.append(({"form": form, "line": 1, "version": ""}, tables.TableReader()))
+    for number, line in enumerate(_lines(text), start=1):
+        if match := _VERSION.fullmatch(line):
+            parts.append(({"form": form, "line": number, "version": match[1]}, tables.TableReader()))
+        if parts:
+            parts[-1][1].read(_TAGS.sub("", line), number)
+    return [_output(reader.runs, file, target, stated, known) for known, reader in parts]
+
+
+def _lines(text: Text) -> Iterator[str]:
+    return (line.rstrip("\r") for line in each_line(text))
+
+
+def _form(lines: Iterable[str]) -> tuple[str, bool]:
+    """Return what an output is, the flatfile before all else, and whether it has lines with a version."""
+    form, has_versions = "report", False
+    for line in lines:
+        if " tod " in line and flat.HEADER.fullmatch(line.rstrip()):
+            return "flatfile", False
+        if "min(ms)" in line and histogram.HEADER.match(line):
+            form = "histograms"
+        has_versions |= line.startswith("Vdbench") and bool(_VERSION.fullmatch(line))
+    return form, has_versions
 
 
 def _target(lines: Sequence[str]) -> str:
     """Return what a file is of: an SD, FSD or the like by its title, or the tool's name."""
-    match = next((match for line in lines[:5] if (match := _TITLE.fullmatch(line)) and match[1]), None)
+    match = next((match for line in lines if (match := _TITLE.fullmatch(line)) and match[1]), None)
     if match is None:
         return NAME
     name = match[1].removesuffix(".histogram")

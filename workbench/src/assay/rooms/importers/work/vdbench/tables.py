@@ -5,7 +5,6 @@ between versions, and whether CPU was measured.
 """
 
 import re
-from collections.abc import Sequence
 
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.results import OutputError
@@ -165,19 +164,3 @@ def _file_columns(header: str, line: str, number: int) -> tuple[str, ...]:
                 raise OutputError(number, f"an unknown column {escape_line(name, 40)}", HINT)
             found.append(_FILES.get(name) or f"{group.capitalize()}_{word}")
     return tuple(found)
-
-
-def read_tables(lines: Sequence[str], first: int) -> list[VdbenchRun]:
-    """Return the runs in the lines of a console or report.
-
-    Args:
-        lines: The lines.
-        first: Number of the first of them, from 1.
-
-    Raises:
-        OutputError: They are not what vdbench prints.
-    """
-    reader = TableReader()
-    for number, line in enumerate(lines, start=first):
-        reader.read(line, number)
-    return reader.runs

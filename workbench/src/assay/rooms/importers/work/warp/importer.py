@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from assay.model.result.imported import ImportedFile
+from assay.rooms.importers.work.long_text import Text, windows_of
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportedResult, ImportOptions, OutputError, ToolOutput
+from assay.rooms.importers.work.text_source import whole_text
 from assay.rooms.importers.work.warp.command import options_of, safe_command
 from assay.rooms.importers.work.warp.documents import WarpDocument, is_document
 from assay.rooms.importers.work.warp.log import HEAD, Log
@@ -24,8 +26,8 @@ def _is_log(text: str) -> bool:
     return text.startswith(HEAD) or f"\n{HEAD}" in text
 
 
-def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
-    """Return every output in a text, in order.
+def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
+    """Return every output in a text, in order. Logs may have any length.
 
     Args:
         text: The content of the file.
@@ -34,13 +36,15 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
 
     Raises:
         OutputError: It is not what warp writes.
+        AssayError: It is no log, and too long.
     """
-    if _is_log(text):
+    if any(_is_log(window) for window in windows_of(text)):
         return [_of_log(Log(text), file)]
-    if is_document(text):
-        return [_of_document(WarpDocument(text), file)]
+    whole = whole_text(file.file, text, HINT)
+    if is_document(whole):
+        return [_of_document(WarpDocument(whole), file)]
     found = []
-    for report in reports_of(clean_lines(text)):
+    for report in reports_of(clean_lines(whole)):
         results = tuple(results_of(report.kinds, report.whole, {}, ""))
         found.append(_output(file, {"form": "text", "line": report.line}, results))
     if not found:

@@ -7,11 +7,12 @@ all threads worked.
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from assay.model.escape import escape_line
+from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import Figure, OutputError
 from assay.rooms.importers.work.warp.measured import HINT, Requests
 
@@ -27,16 +28,49 @@ _MAX_KINDS = 40
 _MAX_FIELD = 1 << 20
 _DIGITS = 3
 """Significant digits of histograms."""
+_BITS = 11
+"""Bits of a time that such a histogram tells apart."""
+_MAX_SECONDS = 4096
+"""Seconds that are remembered as numbers."""
+
+
+@dataclass
+class _Times:
+    """Times of requests in ns, as many as there are: each counts in the least time of a bin of a histogram.
+
+    Attributes:
+        counts: Least time of a bin -> how many times are in it; bins are those of HdrHistogram with `_DIGITS`.
+        count: How many times there are.
+        sum: Their sum.
+        least: The least.
+        greatest: The greatest.
+    """
+
+    counts: dict[int, int] = field(default_factory=dict)
+    count: int = 0
+    sum: int = 0
+    least: int = _MAX_NS
+    greatest: int = 0
+
+    def add(self, time: int) -> None:
+        """Add a time."""
+        shift = max(0, time.bit_length() - _BITS)
+        at = max(1, time) >> shift << shift
+        self.counts[at] = self.counts.get(at, 0) + 1
+        self.count += 1
+        self.sum += time
+        self.least = min(self.least, time)
+        self.greatest = max(self.greatest, time)
 
 
 @dataclass
 class _Kind:
-    """What is gathered of one type of requests."""
+    """What is gathered of one type of requests; of sizes two are enough to know that they differ."""
 
     name: str
     line: int
-    durations: list[int] = field(default_factory=list)
-    first_bytes: list[int] = field(default_factory=list)
+    durations: _Times = field(default_factory=_Times)
+    first_bytes: _Times = field(default_factory=_Times)
     sizes: set[int] = field(default_factory=set)
     threads: set[tuple[str, str]] = field(default_factory=set)
     clients: set[str] = field(default_factory=set)
@@ -58,7 +92,7 @@ class Log:
         endpoints: Services that were asked.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: Text) -> None:
         """Read a log.
 
         Raises:
@@ -80,26 +114,17 @@ class Log:
         self.kinds = [_requests(one) for one in sorted(kinds.values(), key=lambda one: one.start or 0)]
         self.whole = _requests(whole)
 
-    def _rows(self, text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
-        lines = text.split("\n")
-        first = next(number for number, line in enumerate(lines) if line.startswith(HEAD))
-        names = lines[first].rstrip("\r").split("\t")
-        body = []
-        for number, line in enumerate(lines[first + 1 :], start=first + 2):
-            if not line.startswith("#"):
-                body.append(line)
-            else:
-                body.append("")
-                self._take_comment(line)
-            if len(line) > _MAX_FIELD:
-                raise OutputError(number, f"a line with {len(line):,} characters", HINT)
-        reader = csv.reader(body, delimiter="\t", strict=True)
+    def _rows(self, text: Text) -> Iterator[tuple[int, Mapping[str, str]]]:
+        lines = enumerate(each_line(text), start=1)
+        first, head = next((number, line) for number, line in lines if line.startswith(HEAD))
+        names = head.rstrip("\r").split("\t")
+        reader = csv.reader(self._body(lines), delimiter="\t", strict=True)
         while True:
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                raise OutputError(first + 1 + reader.line_num, f"not a request: {error}", HINT) from None
-            line_number = first + 1 + reader.line_num
+                raise OutputError(first + reader.line_num, f"not a request: {error}", HINT) from None
+            line_number = first + reader.line_num
             if cells is None:
                 return
             if not cells:
@@ -107,6 +132,15 @@ class Log:
             if len(cells) != len(names):
                 raise OutputError(line_number, f"{len(cells)} cells in a row of {len(names)} columns", HINT)
             yield line_number, dict(zip(names, cells, strict=True))
+
+    def _body(self, lines: Iterable[tuple[int, str]]) -> Iterator[str]:
+        """Yield the lines of requests; comments become empty ones."""
+        for number, line in lines:
+            if len(line) > _MAX_FIELD:
+                raise OutputError(number, f"a line with {len(line):,} characters", HINT)
+            if line.startswith("#"):
+                self._take_comment(line)
+            yield "" if line.startswith("#") else line
 
     def _take_comment(self, line: str) -> None:
         match = _COMMENT.match(line.rstrip("\r"))
@@ -120,6 +154,8 @@ class Log:
             raise OutputError(line, f"not a time: {escape_line(text, 40)!r}", HINT)
         key = match[1] + match[3]
         if key not in self._seconds:
+            if len(self._seconds) > _MAX_SECONDS:
+                self._seconds.clear()
             try:
                 self._seconds[key] = int(datetime.fromisoformat(key).timestamp())
             except (ValueError, OverflowError):
@@ -144,12 +180,13 @@ class Log:
                 kind.errors += 1
                 kind.first_error = kind.first_error or escape_line(row["error"], 200)
                 continue
-            kind.durations.append(duration)
-            kind.sizes.add(size // objects if objects else size)
+            kind.durations.add(duration)
+            if len(kind.sizes) < 2:
+                kind.sizes.add(size // objects if objects else size)
             kind.objects += objects
             kind.bytes += size
             if first is not None and 0 <= first <= _MAX_NS:
-                kind.first_bytes.append(first)
+                kind.first_bytes.add(first)
 
 
 def _whole(text: str, name: str, line: int) -> int:
@@ -162,7 +199,7 @@ def _requests(kind: _Kind) -> Requests:
     start, end = kind.start or 0, kind.end
     histogram, latency = _latency(kind.durations)
     figures = [
-        Figure("requests", str(len(kind.durations))),
+        Figure("requests", str(kind.durations.count)),
         Figure("objects", str(kind.objects)),
         Figure("bytes", str(kind.bytes), "bytes"),
         Figure("errors", str(kind.errors)),
@@ -172,7 +209,7 @@ def _requests(kind: _Kind) -> Requests:
         name=kind.name,
         line=kind.line,
         figures=figures,
-        ops=len(kind.durations),
+        ops=kind.durations.count,
         objects=kind.objects,
         bytes=kind.bytes,
         elapsed_ns=end - start or None,
@@ -189,17 +226,13 @@ def _requests(kind: _Kind) -> Requests:
     )
 
 
-def _latency(times: list[int]) -> tuple[str | None, dict[str, float]]:
+def _latency(times: _Times) -> tuple[str | None, dict[str, float]]:
     """Return a histogram of times, and what is known of them."""
-    if not times:
+    if not times.count:
         return None, {}
-    from hdrh.histogram import HdrHistogram
-
     from assay.analyse import histograms
 
-    wire = HdrHistogram(1, max(2, *times) if len(times) > 1 else max(2, times[0]), _DIGITS)
-    for time in times:
-        wire.record_value(max(1, time))
-    text: str = wire.encode().decode("ascii")
+    text = histograms.of_counts(times.counts, times.greatest, _DIGITS)
     values = {**histograms.summary(histograms.decode(text))}
-    return text, {"min": float(min(times)), "mean": sum(times) / len(times), **values, "max": float(max(times))}
+    mean = times.sum / times.count
+    return text, {"min": float(times.least), "mean": mean, **values, "max": float(times.greatest)}
