@@ -10,6 +10,7 @@ from assay.model.study.names import WORK
 from assay.report.formats.io500 import score_summary
 from assay.rooms.foreign.work.mdtest import mdtest_study
 from assay.rooms.importers.work import io500, mdtest
+from assay.rooms.importers.work.each_once import left_out_twice
 from assay.rooms.importers.work.figure_units import UNITS, convert
 from assay.rooms.importers.work.results import ImportedResult, OutputError
 
@@ -157,6 +158,54 @@ def test_every_phase_of_io500_comes_back() -> None:
     assert hard.throughput == float(convert("0.755503", "GiB/s")) and hard.iops == hard.throughput / 47008
     assert rates["ior-easy-write"].iops is None and stat.iops == 564889.428
     assert next(one.options for one in results if one.name == "ior-hard-write") == {"marked": "[INVALID]"}
+
+
+def result_file(text: str) -> str:
+    """The result.txt of a summary, laid out as IO500 does (src/main.c): sections of pairs, times of four digits."""
+    parts = ["; comment", "[run]", "procs               = 320", "version             = 02091cf", "mode = standard", ""]
+    for name, rate, seconds, invalid in re.findall(r"\] +(\S+) +(\S+) \S+ : time (\S+) seconds( \[INVALID\])?", text):
+        score = [f"score               = {rate}"] if name != "timestamp" else []
+        marks = ["; ERROR INVALID Runtime of phase is below stonewall time."] if invalid else []
+        parts += [
+            f"[{name}]",
+            "t_start             = 2026-11-29",
+            *marks,
+            *score,
+            f"t_delta             = {seconds}0",
+            "",
+        ]
+    return "\n".join([*parts, "[SCORE]", "SCORE               = 15.6 [INVALID]", "hash                = 1A2B", ""])
+
+
+def test_result_files_of_io500_say_how_many_processes_there_were() -> None:
+    summary = text_of("io500", SUMMARY)
+    text = result_file(summary)
+    assert io500.recognise(text)
+    output = read("io500", text)
+    assert (output.file.version, output.file.form) == ("02091cf", "result.txt, standard")
+    wanted = {one.name: one for one in results_of("io500", SUMMARY) if one.name not in ("timestamp", "SCORE")}
+    assert [one.name for one in output.results] == list(wanted)
+    for one in output.results:
+        other = wanted[one.name]
+        assert (one.operation, one.measured, one.options) == (other.operation, other.measured, other.options)
+        assert one.parameters == ({**other.parameters, "streams": 320} if one.operation else {})
+        assert one.figures[0] == other.figures[0]
+    assert "no number" in refused("io500", text.replace("= 320", "= many")).message
+    assert "printed twice" in refused("io500", text.replace("[ior-easy-read]", "[ior-hard-read]")).message
+    assert "no scores" in refused("io500", text.replace("score ", "source ")).message
+
+
+def test_result_file_and_summary_of_io500_count_once() -> None:
+    summary = text_of("io500", SUMMARY)
+    texts = {"out/result.txt": result_file(summary), "out/result_summary.txt": summary}
+    outputs = [one for name, text in texts.items() for one in io500.read(text, FILE.model_copy(update={"file": name}))]
+    whole, short = left_out_twice(outputs)
+    assert whole == outputs[0]
+    assert {one.left_out for one in short.results if outputs[1].results[0].measured and one.name != "SCORE"} == {
+        "result.txt has it with all its figures",
+        "it marks a time, and measures nothing",
+        next(one.left_out for one in outputs[1].results if one.name == "find"),
+    }
 
 
 def test_summaries_of_the_forerunner_of_io500_are_read() -> None:

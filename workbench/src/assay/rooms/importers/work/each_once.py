@@ -111,13 +111,13 @@ def _without(
     Args:
         summary: The output.
         phases: (folder, phase) -> name of the file that the phase's tool printed.
-        printed: (folder, phase, figures) -> name of the file with the summary that has this line: what IO500 prints is
-            often kept besides the summary that it writes. Lines of this summary are added.
+        printed: (folder, phase, rate) -> name of the first file that has it: IO500 writes result.txt and a summary, and
+            what it prints is often kept besides. Those of this output are added.
     """
     path = Path(summary.file.file)
     results = []
     for result in summary.results:
-        first = printed.setdefault((path.parent, result.name, result.figures), path.name)
+        first = printed.setdefault((path.parent, result.name, result.figures[0].text), path.name)
         name = phases.get((path.parent, result.name.lower())) or (first if first != path.name else None)
         if result.measured is not None and name is not None:
             result = _left_out(result, f"{name} has it with all its figures")

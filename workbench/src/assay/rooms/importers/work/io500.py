@@ -1,4 +1,4 @@
-"""IO500's `result_summary.txt`: one line for each phase.
+"""IO500's `result_summary.txt`, with one line for each phase, and its `result.txt`, with a section for each.
 
 The benchmark in C (since 2020) writes GiB/s and kIOPS; its forerunner in shell wrote MiB/s of IOR / 1024 as GB/s until
 2019, and kiops. What all runs of a phase have in common is in its source (src/phase_*.c, io500_fixed.sh).
@@ -26,7 +26,7 @@ from assay.rooms.importers.work.results import (
 )
 
 NAME = "IO500"
-HINT = "give result_summary.txt as IO500 wrote it"
+HINT = "give result.txt or result_summary.txt as IO500 wrote it"
 _TITLE = re.compile(r"IO500 version (\S{1,60}) \((\w{1,20})\)")
 _RESULT = re.compile(
     r"\[(RESULT|RESULT-invalid|      )\] +(?:(?:BW|IOPS) +phase [0-9]+ +)?([A-Za-z][A-Za-z0-9_-]{2,30}) +(\S+) "
@@ -37,6 +37,12 @@ _SCORE = re.compile(r"\[SCORE(?:-invalid|X| )?\] .*")
 _SCORES = re.compile(
     r"\[SCORE *\] Bandwidth (\S{1,20}) (GiB/s|GB/s) : IOPS (\S{1,20}) (kIOPS|kiops) : TOTAL (\S{1,20})(?: \[INVALID\])?"
 )
+_SECTION = re.compile(r"\[([A-Za-z][A-Za-z0-9_-]{2,30})\]")
+_PAIR = re.compile(r"([a-z_]{1,40}) *= *(\S.{0,200})")
+_RUN = "run"
+"""The section of result.txt with what holds for all phases (io500 src/main.c)."""
+_INVALID = "; ERROR INVALID"
+_PROCESSES = re.compile(r"[0-9]{1,8}")
 _AMOUNT = re.compile(r"[0-9]{1,12}\.[0-9]{2,6}")
 _MARK = "marked"
 _HARD_BYTES, _HARD_FILE = 47008, 3901
@@ -72,7 +78,15 @@ _NO_COUNTERPART = {
 
 def recognise(text: str) -> bool:
     """Whether a text has lines of IO500's summary."""
-    return any(_TITLE.fullmatch(line) or _RESULT.fullmatch(line) for line in _lines(text))
+    lines = _lines(text)
+    return _is_result_file(lines) or any(_TITLE.fullmatch(line) or _RESULT.fullmatch(line) for line in lines)
+
+
+def _is_result_file(lines: Sequence[str]) -> bool:
+    """Whether a text is a result.txt: its first section, and what stands first in it."""
+    first, second = ([line for line in lines if line and not line.startswith(";")] + ["", ""])[:2]
+    pair = _PAIR.fullmatch(second)
+    return first == f"[{_RUN}]" and pair is not None and pair[1] == "procs"
 
 
 def _lines(text: str) -> list[str]:
@@ -94,6 +108,8 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     for number, line in enumerate(lines, start=1):
         if UNOFFICIAL in line:
             raise OutputError(number, "exported by Assay, so that IO500 has not measured it", "use the run itself")
+    if _is_result_file(lines):
+        return [_of_result_file(lines, file)]
     titles = [number for number, line in enumerate(lines) if _TITLE.fullmatch(line)]
     starts = titles or [0]
     if any(_RESULT.fullmatch(line) for line in lines[: starts[0]]):
@@ -108,12 +124,15 @@ def _output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOutput:
     for number, line in enumerate(lines, start=first):
         if match := _RESULT.fullmatch(line):
             name = match[2].replace("_", "-")
-            if name not in seen:
-                seen[name] = match.groups()
-                results.append(_result(name, match, number))
-            elif seen[name] != match.groups():
+            if name in seen:
                 # The log of the shell script has each line twice: behind its phase, and at the end.
-                raise OutputError(number, f"phase {name} is printed twice, with other numbers", HINT)
+                if seen[name] != match.groups():
+                    raise OutputError(number, f"phase {name} is printed twice, with other numbers", HINT)
+                continue
+            seen[name] = match.groups()
+            mark = match[6].strip() if match[6] else "invalid" if match[1].endswith("invalid") else ""
+            unit = {"GB/s": "GB/s of 2^30", "kiops": "kIOPS"}.get(match[4], match[4])
+            results.append(_result(name, number, Figure("rate", match[3], unit), match[5], mark))
         elif (score := _SCORES.fullmatch(line)) and all(_AMOUNT.fullmatch(score[at]) for at in (1, 3, 5)):
             scores.append(_score(score, number))
         elif _LINE.fullmatch(line):
@@ -149,17 +168,59 @@ def _score(match: re.Match[str], number: int) -> ImportedResult:
     )
 
 
-def _result(name: str, match: re.Match[str], number: int) -> ImportedResult:
-    rate, seconds = match[3], match[5]
-    for text in (rate, seconds):
+def _of_result_file(lines: Sequence[str], file: ImportedFile) -> ToolOutput:
+    """Return what a result.txt says; it has no units, which depend on the phase (io500 src/main.c)."""
+    sections: dict[str, tuple[int, dict[str, str]]] = {}
+    pairs: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        if match := _SECTION.fullmatch(line):
+            if match[1] in sections:
+                raise OutputError(number, f"section {match[1]} is printed twice", HINT)
+            pairs = {}
+            sections[match[1]] = number, pairs
+        elif pair := _PAIR.fullmatch(line):
+            pairs.setdefault(pair[1], pair[2])
+        elif line.startswith(_INVALID):
+            pairs[_MARK] = "[INVALID]"
+    first, head = sections[_RUN]
+    if not _PROCESSES.fullmatch(head["procs"]) or not int(head["procs"]):
+        raise OutputError(first, f"procs: no number: {escape_line(head['procs'], 40)}", HINT)
+    results = []
+    for name, (place, found) in sections.items():
+        if "score" in found:
+            rate = Figure("rate", found["score"], "GiB/s" if name.startswith("i") else "kIOPS")
+            one = _result(name, place, rate, found.get("t_delta", ""), found.get(_MARK, ""))
+            parameters = {**one.parameters, "streams": int(head["procs"])} if one.operation else {}
+            results.append(one.model_copy(update={"parameters": parameters}))
+    if not results:
+        raise OutputError(first, "no scores of phases", HINT)
+    known = {
+        "tool": NAME,
+        "version": escape_line(head.get("version", ""), 60),
+        "form": f"result.txt, {escape_line(head.get('mode', ''), 20)}".removesuffix(", "),
+        "line": first,
+    }
+    return ToolOutput(file=file.model_copy(update=known), results=tuple(results))
+
+
+def _result(name: str, number: int, rate: Figure, seconds: str, mark: str) -> ImportedResult:
+    """Return the result of a phase.
+
+    Args:
+        name: The phase.
+        number: Line of the file.
+        rate: Its rate as printed.
+        seconds: Its time as printed; empty if it is not.
+        mark: What marks it as invalid; empty if nothing does.
+    """
+    for text in (rate.text, seconds or "0.00"):
         if not _AMOUNT.fullmatch(text):
             raise OutputError(number, f"{name}: no number: {escape_line(text, 40)}", HINT)
-    unit = {"GB/s": "GB/s of 2^30", "kiops": "kIOPS"}.get(match[4], match[4])
     operation, parameters = _PHASES.get(name.lower(), (None, {}))
     left_out = "" if operation else _NO_COUNTERPART.get(name, f"Assay has no operation like {name}")
-    if operation and not Decimal(rate):
+    if operation and not Decimal(rate.text):
         operation, left_out = None, "it was not done: its rate is 0"
-    mark = match[6].strip() if match[6] else "invalid" if match[1].endswith("invalid") else ""
+    times = (Figure("time", seconds, "s"),) if seconds else ()
     return ImportedResult(
         name=escape_line(name, 40),
         line=number,
@@ -168,8 +229,8 @@ def _result(name: str, match: re.Match[str], number: int) -> ImportedResult:
         operation=operation,
         parameters=parameters if operation else {},
         options={_MARK: mark} if mark else {},
-        figures=(Figure("rate", rate, unit), Figure("time", seconds, "s")),
-        measured=_measurement(rate, unit, seconds, operation, parameters) if operation else None,
+        figures=(rate, *times),
+        measured=_measurement(rate.text, rate.unit, seconds, operation, parameters) if operation else None,
         left_out=left_out,
     )
 
@@ -180,4 +241,4 @@ def _measurement(rate: str, unit: str, seconds: str, operation: str, parameters:
     each = record if isinstance(record, int) else size if operation == "create" and isinstance(size, int) else 0
     is_bytes = UNITS[unit].quantity == "bytes/s"
     iops = (value / each if each else None) if is_bytes else value
-    return rate_alone(value if is_bytes else value * each, iops, elapsed_ns=int(convert(seconds, "s")) or None)
+    return rate_alone(value if is_bytes else value * each, iops, elapsed_ns=int(convert(seconds or "0", "s")) or None)

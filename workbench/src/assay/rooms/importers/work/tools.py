@@ -56,7 +56,7 @@ IMPORTERS = (
     Importer(iozone.NAME, "iozone's text", iozone.recognise, iozone.read),
     Importer(ior.NAME, "IOR's text, JSON or CSV", ior.recognise, ior.read),
     Importer(mdtest.NAME, "mdtest's text", mdtest.recognise, mdtest.read),
-    Importer(io500.NAME, "IO500's result_summary.txt", io500.recognise, io500.read),
+    Importer(io500.NAME, "IO500's result.txt or result_summary.txt", io500.recognise, io500.read),
     Importer(
         "vdbench",
         "vdbench's console, flatfile, summary, totals or histogram.html",
