@@ -9,7 +9,6 @@ from fio_samples import SAMPLES, document_of, read, results_of, text_of
 
 from assay.analyse import histograms
 from assay.model.result.percentile import PERCENTILES
-from assay.rooms.importers.work import fio
 from assay.rooms.importers.work.figure_units import UNITS, convert
 from assay.rooms.importers.work.results import ImportedResult, Measurement
 
@@ -98,8 +97,7 @@ def test_bins_are_a_histogram_of_ours(name: str) -> None:
 
 
 def test_each_unit_has_a_factor_and_a_source() -> None:
-    for unit in fio.units_used():
-        assert UNITS[unit].factor > 0 and UNITS[unit].source
+    assert all(unit.factor > 0 and unit.source for unit in UNITS.values())
     for name in SAMPLES:
         for result in results_of(name):
             assert all(not figure.unit or figure.unit in UNITS for figure in result.figures)

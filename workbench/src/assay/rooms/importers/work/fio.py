@@ -396,8 +396,3 @@ def _unit(name: str, document: Mapping[str, Any]) -> str:
     if words[0] in ("iodepth_level", "iodepth_submit", "iodepth_complete", "latency_ns", "latency_us", "latency_ms"):
         return "%"
     return _UNITS.get(words[-1], "")
-
-
-def units_used() -> Iterable[str]:
-    """Return all units that figures of fio have; each is a key of `UNITS`."""
-    return {*_UNITS.values(), *_LATENCY_UNITS.values(), "bytes", "KiB"} & UNITS.keys()
