@@ -110,6 +110,7 @@ class RowMaker:
         self._memory_bytes = memory_bytes(run.environment)
         self._repeats = run.repeats
         self._within = run.repeats_within
+        self._is_imported = bool(run.imports)
         self._ceilings = Ceilings(run.ceilings, run.hosts, run.network)
         self._controls = run.controls if run.machine is not None else None
         self._judge = judge
@@ -159,6 +160,7 @@ class RowMaker:
             reasons=_reasons(samples, jobs) if len(samples) < planned else (),
             # A case that ran out of time is not judged by the precision that the study requests.
             within=self._within if self._settled.get(case.id, True) else None,
+            is_imported=self._is_imported,
             missing_value=self._ceilings.missing_parameter(case, operation, place),
         )
         verdict, findings, not_evaluated = self._judge(evidence)

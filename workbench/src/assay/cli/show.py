@@ -185,13 +185,14 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     for workload, rule, reason, count in store.excluded_counts():
         # A table may name no workload.
         named = f" of {workload}" if workload else ""
-        yield "left out", f"{count} {'case' if count == 1 else 'cases'}{named} ({rule}): {reason}"
+        what, by = ("result", "") if info.imports else ("case", f" ({rule})")
+        yield "left out", f"{count} {what}{'' if count == 1 else 's'}{named}{by}: {reason}"
 
 
 def _imported_files(info: "RunInfo") -> "Iterator[tuple[str, str]]":
     """Yield the first files of other tools that a run was imported from."""
     for one in info.imports[:MAX_FILES]:
-        measured = ", ".join(filter(None, (one.host, one.date, one.command))) or "not stated when"
+        measured = ", ".join(filter(None, (one.host, one.date, one.command))) or "no date"
         yield "file", f"{one.file}:{one.line}: {one.form} of {one.program}, {measured}; SHA-256 {one.sha256}"
     if (more := len(info.imports) - MAX_FILES) > 0:
         yield "file", f"{more} more: `assay report {info.id}` has all"
@@ -389,8 +390,10 @@ def _print_samples(samples: "list[Sample]") -> None:
     if all(sample.operation == "transfer" for sample in samples):
         for name in (per_second, *PERCENTILES):
             del columns[name]
-    if not any(map(columns["cache"], samples)):
+    if not any(sample.get_value("cache_done", "") for sample in samples):
         del columns["cache"]
+    if not any(map(columns["method"], samples)):
+        del columns["method"]
     rows = [[cell(sample) for cell in columns.values()] for sample in samples]
     print_table(
         list(columns),

@@ -1,10 +1,15 @@
 """Applies all rules to a result."""
 
 from assay.judge.answer import NotApplicable, NotEvaluated
-from assay.judge.rules import RULES
+from assay.judge.rules import OF_OWN_RUNS, RULES
 from assay.model.partial import MissingValue
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
+
+ANOTHER_TOOL = (
+    "another tool measured: the rates over time, the counts of the kernel and the ceilings that this takes are known of"
+    " Assay's own runs only"
+)
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[Unevaluated, ...]]:
@@ -26,7 +31,9 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[Uneva
             continue
         if isinstance(answer, NotEvaluated):
             applies = not isinstance(answer, NotApplicable)
-            not_evaluated.append(Unevaluated(rule=rule.__name__, reason=answer.reason, applies=applies))
+            # What would mend it in a run of Assay does not help here.
+            reason = ANOTHER_TOOL if applies and evidence.is_imported and rule in OF_OWN_RUNS else answer.reason
+            not_evaluated.append(Unevaluated(rule=rule.__name__, reason=reason, applies=applies))
         else:
             findings.append(answer)
     findings.sort(key=lambda finding: RANK[finding.verdict])

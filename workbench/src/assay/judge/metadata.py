@@ -115,6 +115,6 @@ def unflushed_names(evidence: Evidence) -> Answer:
         verdict=Verdict.CACHED,
         rule="unflushed_names",
         text=f"the {operations:,} changes may still be in memory: they were made without a flush",
-        remedy="Use sync: fsync, so that the time includes the flush.",
+        remedy="Measure with a flush in the time (sync: fsync).",
         numbers={"operations": operations},
     )

@@ -83,19 +83,19 @@ _LIMITED = "Raise the target's limit (max_requests, max_capacity_units) and star
 def _incomplete_remedy(bad: list[Sample], objects: bool) -> str:
     symbols = {tally.name for sample in bad for tally in sample.errors}
     if symbols & _FULL:
-        return "Free space (or inodes) on the target or use smaller or fewer files, then run the study again."
+        return "Free space (or inodes) on the target or use smaller or fewer files, then measure again."
     if any(tally.kind == "corrupt" for sample in bad for tally in sample.errors):
         return "Do not trust this storage with data before the cause is found: what was read is not what was written."
     if symbols & {"NFS3ERR_IO", "NFS3ERR_SERVERFAULT"}:
-        return "Look for the cause in the NFS server's log, then run the study again."
+        return "Look for the cause in the NFS server's log, then measure again."
     if symbols & {"STATUS_UNEXPECTED_IO_ERROR", "STATUS_IO_DEVICE_ERROR", "STATUS_UNSUCCESSFUL"}:
-        return "Look for the cause in the SMB server's log, then run the study again."
+        return "Look for the cause in the SMB server's log, then measure again."
     if symbols & {"EIO"}:
-        return "Look for device errors in the kernel log (dmesg), then run the study again."
+        return "Look for device errors in the kernel log (dmesg), then measure again."
     if symbols & {"RequestLimit", "CapacityLimit"}:
         return _LIMITED
     if symbols:
-        return "Fix what the error names, then run the study again."
+        return "Fix what the error names, then measure again."
     again = "Run again with --resume: repeats that crashed or were stopped are executed again."
     return f"{again} If a limit of the target is used up: {_LIMITED[0].lower()}{_LIMITED[1:]}" if objects else again
 
@@ -271,7 +271,7 @@ def unflushed_write(evidence: Evidence) -> Answer:
         rule="unflushed_write",
         text=f"the data may still be in memory: {about_size(written)} were written without a flush; only "
         f"{percent(reached)} of them have certainly reached the device",
-        remedy="Use sync: fsync, so that the time includes the flush, or cache: direct.",
+        remedy="Measure with a flush in the time (sync: fsync), or with O_DIRECT (cache: direct).",
         numbers=numbers,
     )
 
@@ -287,7 +287,7 @@ def _unflushed_device(evidence: Evidence) -> Finding:
         verdict=Verdict.CACHED,
         rule="unflushed_write",
         text=f"not flushed: the {about_size(written)} written {where}",
-        remedy="Use sync: fsync, fdatasync, o_sync or o_dsync, so that the time includes the flush.",
+        remedy="Measure with a flush in the time (sync: fsync, fdatasync, o_sync or o_dsync).",
         numbers={"bytes_written": written},
     )
 
@@ -451,3 +451,29 @@ RULES: tuple[Rule, ...] = (
     layers.no_storage,
 )
 """All rules, in the order of evaluation."""
+OF_OWN_RUNS: frozenset[Rule] = frozenset(
+    (
+        limits.impossible,
+        cache.above_device,
+        cache.read_ahead,
+        direct_read,
+        cache.answered_below,
+        metadata.cached_names,
+        cache.absorbed_writes,
+        cache.flush_without_effect,
+        course.no_steady_state,
+        course.throttled,
+        course.bursting,
+        open_loop.late_engine,
+        lanes.skewed,
+        lanes.uneven_lanes,
+        lanes.clock_set,
+        tenant.contended,
+        limits.engine_bound,
+        limits.busy_client,
+        limits.starved_client,
+        limits.stopped_engine,
+        limits.network_bound,
+    )
+)
+"""Rules that take what only a run of Assay records, and no output of another tool says."""

@@ -45,6 +45,7 @@ class Evidence:
         ceilings: How close the result is to each ceiling that applies, the closest first.
         planned: Requested repeats; for a case that was known well enough earlier, only the executed ones.
         reasons: Why repeats have no sample, one line each.
+        is_imported: Another tool measured, and nothing but its output is known.
         missing_value: The missing value that decides whether further ceilings apply; None if `ceilings` is complete.
         within: The study repeats each case until `estimate.reach` is at most this share; None if it does not.
         cache: Cache of `once`.
@@ -61,6 +62,7 @@ class Evidence:
     ceilings: tuple[CeilingShare, ...] = ()
     reasons: tuple[str, ...] = ()
     within: float | None = None
+    is_imported: bool = False
     missing_value: MissingValue | None = None
     cache: dict[tuple[str, int], tuple[Sample, Any]] = field(
         default_factory=dict, init=False, repr=False, compare=False

@@ -38,7 +38,7 @@ def _audited_words(outputs: Sequence[ToolOutput]) -> str:
     if others or not tables:
         results = [result for output in others for result in output.results]
         without = sum(result.measured is None for result in results)
-        left_out = f", {without:,} of them without a counterpart in a run" if without else ""
+        left_out = f", {without:,} of which `assay import` leaves out" if without else ""
         files = len({output.file.file for output in others})
         parts.append(f"{_count(len(results), 'result')} in {_count(files, 'file')}{left_out}")
     if tables:

@@ -5,7 +5,7 @@ Names, units and nesting are those of fio's stat.c, `add_ddir_status_json` and `
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from assay.model.secret import redact_word
 from assay.model.study.axis import AxisValue
 from assay.report.formats.fio import EXPORTED
 from assay.rooms.importers.work import fio_options
-from assay.rooms.importers.work.figure_units import UNITS, convert, whole_number
+from assay.rooms.importers.work.figure_units import convert, whole_number
 from assay.rooms.importers.work.fio_latency import Latency, latency_of
 from assay.rooms.importers.work.fio_measured import (
     HINT,

@@ -208,7 +208,7 @@ def _operation(name: str, wanted: Wanted | None) -> tuple[str, str]:
     """Return the workload and the operation of a row; the operation is empty if it has none, or it is not known."""
     if name == "File read" and wanted is not None:
         return ("read", "read") if wanted.read_bytes else ("files", "open")
-    return _OPERATIONS.get(name, ("other", ""))
+    return _OPERATIONS.get(name, (name.lower(), ""))
 
 
 def _why_left_out(name: str, operation: str, texts: Mapping[str, str]) -> str:

@@ -212,7 +212,7 @@ def _result(copy: _Copy) -> ImportedResult:
         name=operation or "copy",
         line=found.line,
         target=(command.target if command and operation else "") or NAME,
-        workload=operation or "other",
+        workload=operation or "copy",
         operation=operation,
         parameters=command.parameters(moved) if command and operation else {},
         options=command.options if command else {},

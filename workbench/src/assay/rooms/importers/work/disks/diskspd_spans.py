@@ -142,7 +142,7 @@ def result_of(test: Timespan, stated: ImportOptions) -> ImportedResult:
         name=test.name,
         line=test.line,
         target=redact_word(escape_line(target, 80)),
-        workload=operation or "other",
+        workload=operation or test.name,
         operation=operation or None,
         parameters=_parameters(test, operation) if operation else {},
         options=test.options,

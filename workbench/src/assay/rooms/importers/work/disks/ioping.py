@@ -348,7 +348,7 @@ def _result(run: _IopingRun, stated: ImportOptions) -> ImportedResult:
         name="requests",
         line=run.line,
         target=redact_word(escape_line(run.target, 80)) or NAME,
-        workload=(operation or "other") + (", with pauses" if operation and _has_pauses(run) else ""),
+        workload=(operation or "requests") + (", with pauses" if operation and _has_pauses(run) else ""),
         operation=operation,
         parameters=_parameters(run, operation, chosen) if operation else {},
         options={f"-{letter}": redact_word(escape_line(value, 80)) for letter, value in sorted(chosen.items())},

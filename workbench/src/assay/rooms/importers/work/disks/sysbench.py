@@ -202,7 +202,7 @@ def _result(run: _SysbenchRun) -> ImportedResult:
         name=" ".join(run.mode).strip() or (operation or "events"),
         line=run.line,
         target=NAME,
-        workload=operation or "other",
+        workload=operation or "events",
         operation=operation or None,
         parameters=_parameters(run, operation) if operation else {},
         options=run.options,
