@@ -17,7 +17,7 @@ from assay.terminal.output import ceiling_text, note, print_blocks, print_json, 
 from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from assay.model.result.brief_result import BriefResult
     from assay.model.result.ceiling import Ceiling
@@ -383,17 +383,8 @@ def _print_samples(samples: "list[Sample]") -> None:
         "method": lambda sample: sample.method,
         "cache": lambda sample: str(sample.get_value("cache_done", MISSING_TEXT)),
     }
-    if not any(sample.moves_data for sample in samples):
-        del columns["throughput"]
-    if not any(map(columns["mean"], samples)):
-        del columns["mean"]
-    if all(sample.operation == "transfer" for sample in samples):
-        for name in (per_second, *PERCENTILES):
-            del columns[name]
-    if not any(sample.get_value("cache_done", "") for sample in samples):
-        del columns["cache"]
-    if not any(map(columns["method"], samples)):
-        del columns["method"]
+    for name in _unfilled(samples, columns, per_second):
+        columns.pop(name, None)
     rows = [[cell(sample) for cell in columns.values()] for sample in samples]
     print_table(
         list(columns),
@@ -401,6 +392,22 @@ def _print_samples(samples: "list[Sample]") -> None:
         right=[name for name in ("repeat", "throughput", per_second, "mean", *PERCENTILES) if name in columns],
         least=[name for name in ("method", "cache", *PERCENTILES[::-1]) if name in columns],
     )
+
+
+def _unfilled(
+    samples: "list[Sample]", columns: "Mapping[str, Callable[[Sample], str]]", per_second: str
+) -> "Iterator[str]":
+    """Yield the names of columns that no sample fills, or that do not apply to such samples."""
+    if not any(sample.moves_data for sample in samples):
+        yield "throughput"
+    yield from (name for name in ("mean", "method") if not any(map(columns[name], samples)))
+    if not any(sample.get_value("cache_done", "") for sample in samples):
+        yield "cache"
+    is_transfer = all(sample.operation == "transfer" for sample in samples)
+    if is_transfer:
+        yield per_second
+    if is_transfer or not any(sample.latency for sample in samples):
+        yield from PERCENTILES
 
 
 def _print_kinds(samples: "list[Sample]") -> None:

@@ -7,8 +7,8 @@ from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
 
 ANOTHER_TOOL = (
-    "another tool measured: the rates over time, the counts of the kernel and the ceilings that this takes are known of"
-    " Assay's own runs only"
+    "another tool measured: this takes rates over time, counts of the kernel and ceilings, which only Assay's own runs"
+    " have"
 )
 
 

@@ -22,7 +22,7 @@ from tool_samples import paths_of
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.rules import RULES, audit
-from assay.rooms.importers.work import fio, ior, iozone
+from assay.rooms.importers.work import fio, io500, ior, iozone
 from assay.rooms.importers.work.databases import pgbench, ycsb
 from assay.rooms.importers.work.disks import dd, diskspd
 from assay.rooms.importers.work.fio_text import importer as fio_text_importer
@@ -86,6 +86,14 @@ def test_honest_outputs_have_notes_at_most() -> None:
 def test_honest_outputs_of_other_tools_have_notes_at_most(tool: str) -> None:
     outputs = [output for path in paths_of(tool) for output in read_outputs(str(path))]
     assert [finding for finding in audit(outputs, MachineFacts()) if finding.severity != "note"] == []
+
+
+def test_phases_that_io500_marks_as_invalid_are_noted() -> None:
+    text = (FOLDER.parent / "io500" / "result_summary.txt").read_text()
+    (found,) = [one for one in audit(io500.read(text, named("a.txt")), MachineFacts()) if one.rule == "marked-invalid"]
+    assert found.line == 2 and found.text.startswith("IO500 marks 4 of 12 results as invalid")
+    valid = io500.read(text.replace(" [INVALID]", ""), named("a.txt"))
+    assert "marked-invalid" not in {one.rule for one in audit(valid, MachineFacts())}
 
 
 def dd_notes(command: str, **facts: object) -> set[str]:

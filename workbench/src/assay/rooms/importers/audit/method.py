@@ -7,7 +7,7 @@ from assay.model.study.names import WORK
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, time_words
 from assay.rooms.importers.audit.fio_rules import WITHOUT_DATA
-from assay.rooms.importers.work import fio
+from assay.rooms.importers.work import fio, io500
 
 MIN_SECONDS = 10
 """Shorter than this, a start or a hiccup weighs in the mean."""
@@ -121,7 +121,18 @@ def few_repeats(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFin
     few = [members for members in compared if len(members) < MIN_REPEATS]
     if few:
         text = f"{len(few)} of {len(compared)} different results have fewer than {MIN_REPEATS} repeats"
-        yield RuleFinding(few[0][0], f"{text}: differences between them may be chance", {"results": len(few)})
+        first, *others = (members[0] for members in few)
+        text = f"{text}: differences between them may be chance"
+        yield RuleFinding(first, text, {"results": len(few)}, tuple(others))
+
+
+def marked_invalid(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield whether there are phases that IO500 marks as invalid."""
+    yield from _of_all(
+        [item for item in items if item.output.file.tool == io500.NAME],
+        lambda item: io500.MARK in item.result.options,
+        lambda found, count: f"IO500 marks {_share(found, count)} as invalid, such as a phase that was too short",
+    )
 
 
 def failed(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:

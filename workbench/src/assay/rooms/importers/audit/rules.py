@@ -330,6 +330,13 @@ RULES: tuple[Rule, ...] = (
         method.failed,
     ),
     Rule(
+        "marked-invalid",
+        "note",
+        "IO500 marks phases as invalid.",
+        "the rules of IO500: such a result does not count; phases that write must take 300 s",
+        method.marked_invalid,
+    ),
+    Rule(
         "writes-unflushed",
         "note",
         "Writes through the page cache without a flush in the time.",

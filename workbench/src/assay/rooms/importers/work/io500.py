@@ -44,7 +44,8 @@ _RUN = "run"
 _INVALID = "; ERROR INVALID"
 _PROCESSES = re.compile(r"[0-9]{1,8}")
 _AMOUNT = re.compile(r"[0-9]{1,12}\.[0-9]{2,6}")
-_MARK = "marked"
+MARK = "marked"
+"""Option of a result that IO500 marks as invalid: the mark."""
 _HARD_BYTES, _HARD_FILE = 47008, 3901
 _EASY: dict[str, AxisValue] = {"sync": "fsync"}
 _HARD: dict[str, AxisValue] = {
@@ -181,7 +182,7 @@ def _of_result_file(lines: Sequence[str], file: ImportedFile) -> ToolOutput:
         elif pair := _PAIR.fullmatch(line):
             pairs.setdefault(pair[1], pair[2])
         elif line.startswith(_INVALID):
-            pairs[_MARK] = "[INVALID]"
+            pairs[MARK] = "[INVALID]"
     first, head = sections[_RUN]
     if not _PROCESSES.fullmatch(head["procs"]) or not int(head["procs"]):
         raise OutputError(first, f"procs: no number: {escape_line(head['procs'], 40)}", HINT)
@@ -189,7 +190,7 @@ def _of_result_file(lines: Sequence[str], file: ImportedFile) -> ToolOutput:
     for name, (place, found) in sections.items():
         if "score" in found:
             rate = Figure("rate", found["score"], "GiB/s" if name.startswith("i") else "kIOPS")
-            one = _result(name, place, rate, found.get("t_delta", ""), found.get(_MARK, ""))
+            one = _result(name, place, rate, found.get("t_delta", ""), found.get(MARK, ""))
             parameters = {**one.parameters, "streams": int(head["procs"])} if one.operation else {}
             results.append(one.model_copy(update={"parameters": parameters}))
     if not results:
@@ -228,7 +229,7 @@ def _result(name: str, number: int, rate: Figure, seconds: str, mark: str) -> Im
         workload=escape_line(name, 40),
         operation=operation,
         parameters=parameters if operation else {},
-        options={_MARK: mark} if mark else {},
+        options={MARK: mark} if mark else {},
         figures=(rate, *times),
         measured=_measurement(rate.text, rate.unit, seconds, operation, parameters) if operation else None,
         left_out=left_out,
