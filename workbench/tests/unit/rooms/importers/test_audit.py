@@ -298,6 +298,7 @@ FALSE: dict[str, Callable[[], set[str]]] = {
     "percentiles-in-order": lambda: rules_of(fio_with({"clat_ns/percentile/30.000000": 10**9})),
     "bytes-of-operations": lambda: rules_of(fio_text("3.42-unified", '"bs" : "8k"', '"bs" : "4k"')),
     "amount-of-data": lambda: rules_of(fio_text("2.21-jobs-grouped", '"numjobs" : "3"', '"numjobs" : "4"')),
+    "options-of-command": lambda: rules_of(log(command="-i 0 -i 1 -r 2M")),
     "unit-of-rates": lambda: rules_of(iozone_text("3.471-ops", "OPS Mode. Output is in operations per second.", "")),
     "rows-in-order": lambda: rules_of(iozone_text("3.414-auto", "128      64", "128       8")),
     "latency-order": lambda: rules_of(fio_with({"clat_ns/mean": 1.0})),
@@ -386,6 +387,35 @@ def rounded() -> ToolOutput:
     """A table whose rates are rounded to thousands, as wide as they were."""
     text = (FOLDER / "3.444-auto.txt").read_text()
     return iozone.read(re.sub(r"(?<= )([0-9]{4,})[0-9]{3}\b", r"\g<1>000", text), named("x.txt"))[0]
+
+
+def text_log(old: str, new: str) -> set[str]:
+    text = throughput_log("iozone -e -t 8 -r 1M -i 1", "Wed May 4 16:18:20 2016", SIZES, 8, [("readers", GOOD)])
+    assert old in text
+    return rules_of(*iozone.read(text.replace(old, new), named("a.txt")))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rules"),
+    [
+        ("-t 8", "-t 8 -i 0", set()),
+        ("-e -t 8", "-et 8", set()),
+        ("-t 8", "-t 4", {"options-of-command"}),
+        ("-r 1M", "-r 1024", set()),
+        ("-r 1M", "-r 512", {"options-of-command"}),
+        ("-e -t 8", "-t 8", {"options-of-command"}),
+        ("readers ", "rereaders ", {"label-of-iozone"}),
+    ],
+)
+def test_what_iozone_says_of_its_options_is_held_against_its_command_line(old: str, new: str, rules: set[str]) -> None:
+    assert text_log(old, new) == rules
+
+
+@pytest.mark.parametrize(("seen", "rules"), [("799000.00", set()), ("850000.00", {"sum-of-processes"})])
+def test_the_parent_sees_no_more_than_its_processes(seen: str, rules: set[str]) -> None:
+    first = "\tMin throughput"
+    line = f"\tParent sees throughput for  8 readers \t\t= {seen} KB/sec\n"
+    assert text_log(first, line + first) == rules
 
 
 @pytest.mark.parametrize("rule", FALSE)

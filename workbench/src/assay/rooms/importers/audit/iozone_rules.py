@@ -1,5 +1,6 @@
 """Rules about outputs of iozone: its numbers against each other, and against how it works."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -10,8 +11,11 @@ from assay.model.units import about_number, format_size
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, first_of_outputs, half_digit, number
 from assay.rooms.importers.work.figure_units import UNITS, convert, whole_number
+from assay.rooms.importers.work.iozone import THROUGHPUT
 
 STOP_SHARE = Decimal("0.01")
+PARENT = Decimal("1.01")
+"""Most that the parent, which waits for all processes, sees of what they see together."""
 MIN_STOP_SECONDS = 5
 """Shortest test whose processes are taken to have started at once: they begin within some tenths of a second."""
 DATE = "%a %b %d %H:%M:%S %Y"
@@ -37,6 +41,13 @@ TESTS = {
 """Label in iozone's throughput mode -> number of its test for `-i` (iozone.c, usage text and multi_throughput_test)."""
 LABELS = TESTS.keys() - {"writers", "re-writers", "initial readers"}
 """Labels that iozone prints; the others are known from logs that people edited."""
+_SIZES = {"": 1024, "k": 1024, "m": 1024**2, "g": 1024**3}
+"""Letter behind a size in the command line -> bytes; without one it is KB."""
+_LINES = {
+    "-c": "Include close in write timing",
+    "-e": "Include fsync in write timing",
+}
+"""Option that changes what is timed -> the line that iozone prints if it is set."""
 CELL_TESTS = {
     **dict.fromkeys(("write", "rewrite"), 0),
     **dict.fromkeys(("read", "reread"), 1),
@@ -81,6 +92,10 @@ def sum_of_processes(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Ru
         elif min_seconds(item) < MIN_STOP_SECONDS:
             # Least and greatest of a short test leave out processes that were stopped before their first record.
             continue
+        elif "parent" in item.figures and number(item.figures["parent"].text) > value["children"] * PARENT:
+            words = f"the parent saw {item.figures['parent'].text}"
+            text_of_sum = f"{words}, more than its processes together, {text['children']}: it waits for all of them"
+            yield RuleFinding(item, text_of_sum, {"sum": text["children"]})
         elif not _is_sum(value, count, slack):
             words = f"no {count} rates between {text['min']} and {text['max']}"
             yield RuleFinding(item, f"{words} have the sum {text['children']}", {"sum": text["children"]})
@@ -125,7 +140,9 @@ def stop_of_the_fastest(items: Sequence[Item], _facts: MachineFacts) -> Iterator
 def label_of_iozone(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield tests in throughput mode whose label iozone does not print."""
     for item in items:
-        if item.is_throughput_test() and item.result.name in TESTS and item.result.name not in LABELS:
+        # In a table the name of a result may be that of its column.
+        is_label = item.result.name in TESTS or item.output.file.form == THROUGHPUT
+        if item.is_throughput_test() and is_label and item.result.name not in LABELS:
             text = f"the label `{item.result.name}` is none that iozone prints: the output was edited"
             yield RuleFinding(item, text, {"label": item.result.name})
 
@@ -147,6 +164,49 @@ def test_that_was_chosen(items: Sequence[Item], _facts: MachineFacts) -> Iterato
         asked = " ".join(f"-i {each}" for each in sorted(chosen))
         text = f"the command line has {asked}, and `{name}` is of -i {test}"
         yield RuleFinding(item, text, {"asked": asked, "label": name})
+
+
+def options_of_command(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield outputs of iozone's throughput mode that state other options than their command line has."""
+    seen = set()
+    for item in items:
+        words = item.output.file.command.split()
+        if item.output.file.tool != "iozone" or not item.is_throughput_test() or not words:
+            continue
+        for flag, text in (*_other_sizes(item, words), *_unasked(item, words)):
+            if (id(item.output), flag) not in seen:
+                seen.add((id(item.output), flag))
+                yield RuleFinding(item, text, {"option": flag})
+
+
+def _other_sizes(item: Item, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield numbers of the command line that are others in the output: size of files, of records, processes."""
+    printed = {"-s": item.parameter("file_size"), "-r": item.parameter("record_size"), "-t": _processes(item)}
+    for flag, known in printed.items():
+        asked = [second for first, second in pairwise(words) if first == flag]
+        match = re.fullmatch(r"([0-9]{1,15})([kmg]?)", asked[0], re.IGNORECASE) if len(asked) == 1 else None
+        if match is None:
+            continue
+        wanted = int(match[1]) * (1 if flag == "-t" else _SIZES[match[2].lower()])
+        heads = _head_size(item.result.options.get(flag, ""))
+        for one in filter(None, (known, heads)):
+            if one != wanted:
+                shown = str(one) if flag == "-t" else format_size(one)
+                yield flag, f"the command line has {flag} {asked[0]}, and the output says {shown}"
+
+
+def _head_size(text: str) -> int:
+    """Return the bytes that a line such as `Record Size 1024 KB` states; 0 if it states none."""
+    amount, _, unit = text.partition(" ")
+    return int(amount) * 1024 if amount.isdigit() and unit.lower().startswith("k") else 0
+
+
+def _unasked(item: Item, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield options that the output says were set, and that no word of the command line can be."""
+    for flag, line in _LINES.items():
+        letters = flag.removeprefix("-")
+        if flag in item.result.options and not any(word.startswith("-") and letters in word for word in words):
+            yield flag, f"the output says `{line}`, and the command line has no {flag}"
 
 
 def unit_of_rates(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:

@@ -79,7 +79,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "sum-of-processes",
         "error",
-        "Sum, mean, least and greatest rate of iozone's processes do not fit each other.",
+        "Sum, mean, least and greatest rate of iozone's processes, and what the parent saw, do not fit each other.",
         "arithmetic, within the printed rounding",
         iozone_rules.sum_of_processes,
     ),
@@ -103,6 +103,13 @@ RULES: tuple[Rule, ...] = (
         "The command line of iozone did not ask for this test.",
         "iozone's usage text: `-i` chooses the tests",
         iozone_rules.test_that_was_chosen,
+    ),
+    Rule(
+        "options-of-command",
+        "error",
+        "An output of iozone's throughput mode says another size, number of processes or option than its command line.",
+        "iozone.c prints a line for each option that it takes from its command line",
+        iozone_rules.options_of_command,
     ),
     Rule(
         "unit-of-rates",

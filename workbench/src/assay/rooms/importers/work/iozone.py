@@ -29,6 +29,8 @@ from assay.rooms.importers.work.results import (
 )
 
 NAME = "iozone"
+THROUGHPUT = "throughput mode"
+"""Form of an output with `-t`."""
 _SPLASH = "Iozone: Performance Test of File I/O"
 _END = ("iozone test complete", "Excel output is below")
 _ERROR = ("Error ", "Can not ")
@@ -110,7 +112,7 @@ def _output(lines: Sequence[str], start: int, end: int, file: ImportedFile) -> T
     known = {
         "tool": NAME,
         "version": head.version,
-        "form": "throughput mode" if head.processes else "table of rates",
+        "form": THROUGHPUT if head.processes else "table of rates",
         "line": start + 1,
         "date": head.date,
         "command": redact_line(escape_line(" ".join(head.arguments))),
