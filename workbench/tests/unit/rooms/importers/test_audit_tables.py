@@ -474,3 +474,11 @@ def test_a_table_of_logs_without_roles_has_the_findings_of_the_logs(tmp_path: Pa
     # Without one of the five figures it is a table like others.
     path.write_text(path.read_text().replace("min_xfer_kb", "least"))
     assert {one.file.tool for one in outputs_of(str(path), tmp_path).outputs} == {table.NAME}
+
+
+@pytest.mark.parametrize(("rate", "is_above"), [("240", False), ("260", True)])
+def test_a_mix_without_counts_uses_both_ways_of_a_link(rate: str, is_above: bool) -> None:
+    roles = columns("os: target", "mb: {role: throughput, unit: MB/s}", head=("with: {operation: file_mix}",))
+    outputs = read(csv_of("os,mb", f"a,{rate}"), roles)
+    found = audit(outputs, MachineFacts.model_validate({"server_link": "1Gb/s"}))
+    assert any(each.rule == "above-network" for each in found) is is_above

@@ -72,9 +72,11 @@ def _above_links(item: Item, facts: MachineFacts) -> _Above | None:
         return None
     if is_transfer and (_is_local(item.result.target) or item.result.target == item.output.file.host):
         return None
-    # Both ways of a link carry data at once; a transfer goes one way.
-    has_ways = measured.bytes and not is_transfer
-    share = max(measured.read_bytes, measured.write_bytes) / measured.bytes if has_ways else 1.0
+    # Both ways of a link carry data at once; a transfer goes one way. One way has at least half of a mix.
+    work = WORK.get(item.result.operation or "")
+    share = 0.5 if work is not None and work.reads and work.writes else 1.0
+    if measured.bytes and not is_transfer:
+        share = max(measured.read_bytes, measured.write_bytes) / measured.bytes
     rate = share * measured.throughput
     clients = 1 if is_transfer else _clients(item, facts)
     links = [(facts.server_link, "the servers' links carry")]
