@@ -476,7 +476,7 @@ def test_a_table_of_logs_without_roles_has_the_findings_of_the_logs(tmp_path: Pa
     assert {one.file.tool for one in outputs_of(str(path), tmp_path).outputs} == {table.NAME}
 
 
-@pytest.mark.parametrize(("rate", "is_above"), [("240", False), ("260", True)])
+@pytest.mark.parametrize(("rate", "is_above"), [("240", False), ("250.1", False), ("260", True)])
 def test_a_mix_without_counts_uses_both_ways_of_a_link(rate: str, is_above: bool) -> None:
     roles = columns("os: target", "mb: {role: throughput, unit: MB/s}", head=("with: {operation: file_mix}",))
     outputs = read(csv_of("os,mb", f"a,{rate}"), roles)

@@ -48,8 +48,11 @@ def _many(members: Sequence[Item]) -> str:
 
 
 def _findings(above: Iterable[_Above]) -> Iterator[RuleFinding]:
-    """Yield a finding for each result above a limit, or one for many of one target, workload and operation."""
-    found = {id(each.item): each for each in above}
+    """Yield a finding for each result above a limit, or one for many of one target, workload and operation.
+
+    Limits are stated in round figures: what is the same in the digits that are shown is not above.
+    """
+    found = {id(each.item): each for each in above if rate_words(each.rate) != rate_words(each.limit)}
     for members in _alike((each.item, (each.words, each.limit)) for each in found.values()):
         greatest = max((found[id(item)] for item in members), key=lambda each: each.rate)
         numbers = {"rate": rate_words(greatest.rate), "limit": rate_words(greatest.limit)}
