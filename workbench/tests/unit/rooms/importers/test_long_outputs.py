@@ -14,12 +14,12 @@ import pytest
 from imported_samples import FOLDER, sample_paths, sample_text
 
 from assay.model.base import AssayError
-from assay.rooms.importers.work import file_text, json_pieces, long_text, text_source
+from assay.rooms.importers.work import file_text, json_pieces, long_text, table_text, text_source
 from assay.rooms.importers.work.databases import pgbench
 from assay.rooms.importers.work.fio_text import parts
 from assay.rooms.importers.work.iperf import csv2, json3, rows, text2
 from assay.rooms.importers.work.network import ping
-from assay.rooms.importers.work.registry import read_outputs
+from assay.rooms.importers.work.registry import UnknownColumnsError, read_outputs
 from assay.rooms.importers.work.results import ImportedResult, ImportOptions, ToolOutput
 from assay.rooms.importers.work.tools import IMPORTERS
 
@@ -257,6 +257,17 @@ def test_what_must_be_held_is_limited(tmp_path: Path, monkeypatch: pytest.Monkey
     path = tmp_path / "table.csv"
     path.write_text("size,rate\n" + "4096,100\n" * (1 << 17))
     with pytest.raises(AssayError, match="larger than 1 MiB, the limit"):
+        outputs_of(path)
+
+
+def test_rows_of_a_table_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_text, "MAX_ROWS", 100)
+    path = tmp_path / "table.csv"
+    path.write_text("size,rate\n" + "4096,100\n" * 99)
+    with pytest.raises(UnknownColumnsError):
+        outputs_of(path)
+    path.write_text("size,rate\n" + "4096,100\n" * 100)
+    with pytest.raises(AssayError, match="more than 100 rows"):
         outputs_of(path)
 
 

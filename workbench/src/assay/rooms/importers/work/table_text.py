@@ -16,6 +16,8 @@ SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
 """Separator of cells, as a roles file names it -> the character."""
 MAX_COLUMNS = 500
 """Most columns of a table."""
+MAX_ROWS = 100_000
+"""Most rows of a table."""
 MAX_HEADING = 80
 """Longest heading that is told apart."""
 _HINT = "give the table as it was exported, with one row a line"
@@ -155,7 +157,7 @@ def raw_rows(text: str, separator: str, strict: bool = True) -> tuple[list[TextR
         strict: Read all rows, and refuse quotes that are not closed; if not, only the first rows are read.
 
     Raises:
-        OutputError: It is no CSV.
+        OutputError: It is no CSV, or has too many rows.
     """
     first, _, rest = text.partition("\n")
     begin = 1
@@ -165,7 +167,9 @@ def raw_rows(text: str, separator: str, strict: bool = True) -> tuple[list[TextR
         text, begin, separator = rest, 2, separator or named
     separator = separator or _separator(text)
     rows = _csv_rows(text, SEPARATORS[separator], begin, strict)
-    found = list(rows) if strict else list(islice(rows, _SAMPLE_ROWS))
+    found = list(islice(rows, MAX_ROWS + 1 if strict else _SAMPLE_ROWS))
+    if strict and len(found) > MAX_ROWS:
+        raise OutputError(found[-1].line, f"more than {MAX_ROWS:,} rows", "leave out rows, or give parts of the table")
     return found, separator
 
 
