@@ -16,6 +16,7 @@ from assay.rooms.importers.work import fio, ior, iozone, mdtest
 from assay.rooms.importers.work.databases import ycsb
 from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.fio_measured import MAX_JOBS
+from assay.rooms.importers.work.iperf import importer3 as iperf3
 from assay.rooms.importers.work.network import sockperf
 from assay.rooms.importers.work.registry import read_outputs, recognised_words
 from assay.rooms.importers.work.results import ImportOptions, OutputError
@@ -198,6 +199,7 @@ def test_names_of_figures_that_another_tool_has_are_not_its() -> None:
         (iozone.read, "iozone/3.414-throughput.txt", "\tRun", "Children see throughput for 4 a{}\n\tRun", " "),
         (mdtest.read, "mdtest/1.9.4-files.txt", "File stat  ", "File creation  :  x{}x\n   File stat ", " "),
         (ycsb.read, "ycsb/0.17.0-run-a.txt", "YCSB Client", "{}\nYCSB Client", "java -cp "),
+        (iperf3.read, "iperf3/3.0.12-parallel.txt", "Gbits/sec   46 ", "Gbits/sec   46{}x", " "),
         (ior.read, "ior/4.0.0-repeats.txt", "access   ", "ab: b{}c\naccess  ", " "),
     ],
 )

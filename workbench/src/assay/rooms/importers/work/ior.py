@@ -15,7 +15,7 @@ from assay.rooms.importers.work.ior_json import CSV, csv_tests, json_tests, with
 from assay.rooms.importers.work.ior_results import HINT, Test, results_of
 from assay.rooms.importers.work.ior_setup import command_line
 from assay.rooms.importers.work.ior_text import read_tests
-from assay.rooms.importers.work.json_text import decode_json, line_of
+from assay.rooms.importers.work.json_text import decode_json
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, OutputError, ToolOutput
 
 NAME = "IOR"
@@ -78,11 +78,12 @@ def _text_output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOu
 
 
 def _json_outputs(text: str, file: ImportedFile) -> list[ToolOutput]:
-    found, position = [], 0
+    found, position, first, counted = [], 0, 1, 0
+    lines = text.split("\n")
     clean = without_log(text)
     while (match := _JSON.search(clean, position)) is not None:
         start = clean.index("{", match.start())
-        first = line_of(clean, start)
+        first, counted = first + clean.count("\n", counted, start), start
         try:
             document, position = decode_json(clean, start)
         except OutputError as error:
@@ -92,7 +93,7 @@ def _json_outputs(text: str, file: ImportedFile) -> list[ToolOutput]:
                     error.line, f"{error.message}; JSON of IOR 3.2 is damaged by its ranks", hint
                 ) from None
             raise
-        lines = text.split("\n")[first - 1 : line_of(clean, position)]
+        own = lines[first - 1 : first + clean.count("\n", start, position)]
         words = {name: str(document.get(name, "")) for name in ("Version", "Began", "Command line", "Machine")}
         known = {
             "form": "JSON",
@@ -102,7 +103,7 @@ def _json_outputs(text: str, file: ImportedFile) -> list[ToolOutput]:
             "host": escape_line(words["Machine"].partition(" ")[2].split(" ")[0], 80),
         }
         line = command_line(words["Command line"].split()[1:])
-        tests = json_tests(document, "\n".join(lines), first, _main_version(words["Version"]), line)
+        tests = json_tests(document, "\n".join(own), first, _main_version(words["Version"]), line)
         found.append(_output(tests, file, first, known))
     return found
 

@@ -58,7 +58,7 @@ _PARTS = (
      (("reads", ""), *((f"reads in bin {number}", "") for number in range(1, 9)))),
 )  # fmt: skip
 """What may stand behind the rate: pattern -> name and unit of each number in it. The first that fits is taken."""
-_ALONE = re.compile(rf" +([0-9]{{1,19}})(?: +({_NUMBER}) ([KMGT]?Bytes))? *(?:sender|receiver|\(omitted\))? *")
+_ALONE = re.compile(rf" +([0-9]{{1,19}})(?: +({_NUMBER}) ([KMGT]?Bytes))? *(?:sender|receiver|\(omitted\))?")
 """iperf 3's retransmissions with the congestion window, or a number of datagrams."""
 _TRIPS = re.compile(rf"(?:RPS=({_NUMBER})|({_NUMBER}) rps) *$")
 _LEFT = re.compile(rf"(?<![0-9.]){_NUMBER}(?![0-9.])")
@@ -173,7 +173,7 @@ def _next_part(rest: str) -> tuple[re.Match[str], Sequence[tuple[str, str]]] | N
 def _more(rest: str, alone: str) -> list[Figure]:
     """Return the numbers behind the rate; those of columns that have no name here are `other 1`, `other 2`."""
     found: list[Figure] = []
-    if alone and (match := _ALONE.fullmatch(rest)):
+    if alone and (match := _ALONE.fullmatch(rest.rstrip())):
         found = [Figure(alone, match[1])]
         return [*found, Figure("cwnd", match[2], match[3])] if match[2] else found
     while (part := _next_part(rest)) is not None:

@@ -15,7 +15,7 @@ from assay.model.result.imported import ImportedFile
 from assay.model.study.axis import AxisValue
 from assay.rooms.importers.work.databases.transactions import is_amount
 from assay.rooms.importers.work.figure_units import convert, whole_number
-from assay.rooms.importers.work.json_text import Number, decode_json, line_of
+from assay.rooms.importers.work.json_text import Number, decode_json
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -119,9 +119,9 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
 
 
 def _json_outputs(text: str, file: ImportedFile) -> list[ToolOutput]:
-    clean, position, found = _NOT_FINITE.sub("null", text), 0, []
+    clean, position, line, counted, found = _NOT_FINITE.sub("null", text), 0, 1, 0, []
     while (match := _JSON.search(clean, position)) is not None:
-        line = line_of(clean, match.start())
+        line, counted = line + clean.count("\n", counted, match.start()), match.start()
         document, position = decode_json(clean, match.start())
         if not isinstance(document, dict) or not isinstance(document.get("metric"), dict):
             raise OutputError(line, "a summary without `metric`", HINT)
