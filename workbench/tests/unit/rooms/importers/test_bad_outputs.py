@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import time
 from pathlib import Path
 
@@ -10,16 +11,18 @@ from fio_samples import FILE, SAMPLES, changed, text_of
 from imported_samples import Reader, sample_text
 
 from assay.model.base import AssayError
+from assay.model.result.sample import ErrorTally
 from assay.rooms.importers.audit.facts import read_facts
 from assay.rooms.importers.audit.rules import audit
 from assay.rooms.importers.work import fio, ior, iozone, mdtest
 from assay.rooms.importers.work.databases import ycsb
+from assay.rooms.importers.work.disks import bonnie
 from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.fio_measured import MAX_JOBS
 from assay.rooms.importers.work.iperf import importer3 as iperf3
 from assay.rooms.importers.work.network import sockperf
 from assay.rooms.importers.work.registry import read_outputs, recognised_words
-from assay.rooms.importers.work.results import ImportOptions, OutputError
+from assay.rooms.importers.work.results import ImportedResult, ImportOptions, OutputError
 from assay.rooms.importers.work.tools import IMPORTERS
 
 READ = ("jobs", 0, "read")
@@ -219,3 +222,33 @@ def test_time_grows_with_the_length_of_a_line(read: Reader, sample: str, place: 
     # Four times the length takes four times as long at most; sixteen times if each part looked at all others.
     short = seconds_of_cpu(10_000)
     assert seconds_of_cpu(40_000) < 9 * short
+
+
+@pytest.mark.parametrize("number", [-1, -0.5, 2**63, 1e300, float("inf"), float("nan")])
+def test_numbers_that_cannot_be_stored_are_refused(number: float) -> None:
+    result = fio.read(text_of("3.33-rw"), FILE)[0].results[0]
+    measured = result.measured
+    assert measured is not None and measured.kinds
+    kind = measured.kinds[0].model_copy(update={"ops": number})
+    error = ErrorTally(kind="fault", name=None, count=1, example="").model_copy(update={"count": number})
+    wrong: list[tuple[str, dict[str, object]]] = [
+        ("iops", {"iops": number}),
+        ("bytes", {"bytes": number}),
+        ("elapsed_ns", {"elapsed_ns": number}),
+        ("p99", {"latency": {"p99": number}}),
+        (f"{kind.kind} ops", {"kinds": (kind,)}),
+        ("errors", {"errors": (error,)}),
+    ]
+    for name, update in wrong:
+        with pytest.raises(OutputError, match=f": {name} cannot be ") as refusal:
+            ImportedResult(**{**dict(result), "measured": measured.model_copy(update=update)})
+        assert refusal.value.line == result.line
+    with pytest.raises(OutputError, match="file_size cannot be"):
+        ImportedResult(**{**dict(result), "parameters": {"file_size": number}})
+
+
+def test_a_size_that_is_too_large_is_refused_with_its_line() -> None:
+    text = sample_text("bonnie", "2.00-quiet.csv")
+    with pytest.raises(OutputError, match=r"file_size cannot be 1\.07374e") as error:
+        bonnie.read(re.sub(r"^((?:[^,]*,){5})[^,]*", r"\g<1>999999999999G", text, count=1), FILE)
+    assert error.value.line == 1

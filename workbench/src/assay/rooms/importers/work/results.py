@@ -23,6 +23,8 @@ MAX_BYTES = 256 << 20
 
 MAX_RESULTS = 20_000
 """Most results of one file, and of one run."""
+_MOST = 2**63
+"""Numbers are stored in 64 bits with a sign."""
 results_left: ContextVar[int | None] = ContextVar("results_left", default=None)
 """How many results the file that is read may still have; None while none is read.
 
@@ -257,17 +259,32 @@ class ImportedResult(Frozen):
     repeat: int = 0
 
     def model_post_init(self, _context: Any, /) -> None:
-        """Count the result towards those of the file that is read.
+        """Check what was measured, and count the result towards those of the file that is read.
 
         Raises:
-            OutputError: The file has more than `MAX_RESULTS`.
+            OutputError: A number cannot be stored, or the file has more than `MAX_RESULTS`.
         """
+        for name, number in self._numbers():
+            if not 0 <= number < _MOST:
+                message = f"{self.name}: {name} cannot be {number:.6g}"
+                raise OutputError(self.line or 1, message, "give the file as the tool wrote it")
         left = results_left.get()
         if left is None:
             return
         if left < 1:
             raise OutputError(self.line or 1, f"more than {MAX_RESULTS:,} results", "give several smaller files")
         results_left.set(left - 1)
+
+    def _numbers(self) -> Iterator[tuple[str, float]]:
+        """Yield the numbers that a run has of the result."""
+        measured = self.measured
+        if measured is None:
+            return
+        kinds = [(f"{kind.kind} {name}", value) for kind in measured.kinds for name, value in kind]
+        counts = [("errors", error.count) for error in measured.errors]
+        for name, value in (*measured, *measured.latency.items(), *self.parameters.items(), *kinds, *counts):
+            if isinstance(value, int | float):
+                yield name, value
 
 
 class SourceTable(Frozen):
