@@ -13,10 +13,8 @@ import argparse
 import hashlib
 import random
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import traceback
 import zlib
@@ -79,7 +77,8 @@ def main() -> int:
         if given.words and not any(word in f"{importer.name} {importer.forms}" for word in given.words):
             continue
         print(f"{importer.forms}: {given.seconds} s", flush=True)
-        shutil.rmtree(FOUND / str(number) / "found", ignore_errors=True)
+        for path in (FOUND / str(number) / "found").glob("*"):
+            path.unlink()
         limits = ["--seconds", str(given.seconds), "--samples", given.samples]
         done = subprocess.run([sys.executable, __file__, "--one", str(number), *limits], check=False)
         if done.returncode or any((FOUND / str(number) / "found").iterdir()):
@@ -125,7 +124,6 @@ class _Check:
         from assay.rooms.importers.audit.facts import read_facts
 
         self._importer, self._found, self._facts = importer, found, read_facts("")
-        self._runs = Path(tempfile.mkdtemp(prefix="fuzz-runs-"))
         self._known = ImportedFile(
             tool=importer.name, version="", form="", file="f", line=1, sha256="0" * 64, size_bytes=1
         )
@@ -183,17 +181,17 @@ class _Check:
             self._make_run(outputs)
 
     def _make_run(self, outputs: Sequence[Any]) -> None:
+        from assay.journal.trees import scratch_folder
         from assay.model.base import AssayError
         from assay.rooms.importers.work.results import ImportedRun
         from assay.rooms.importers.work.runs import make_run
 
-        try:
-            folder = make_run(outputs, self._runs, "fuzz", "assay import f", "run")
-        except AssayError:
-            return
-        ImportedRun.model_validate_json((folder / "imported.json").read_text())
-        shutil.rmtree(self._runs)
-        self._runs.mkdir()
+        with scratch_folder("fuzz-runs-") as root:
+            try:
+                folder = make_run(outputs, root, "fuzz", "assay import f", "run")
+            except AssayError:
+                return
+            ImportedRun.model_validate_json((folder / "imported.json").read_text())
 
 
 def _changed(data: bytes, samples: Sequence[bytes], draw: random.Random) -> bytes:

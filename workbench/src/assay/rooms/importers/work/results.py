@@ -23,7 +23,7 @@ MAX_BYTES = 256 << 20
 
 MAX_RESULTS = 20_000
 """Most results of one file, and of one run."""
-_MOST = 2**63
+_MAX_NUMBER = 2**63
 """Numbers are stored in 64 bits with a sign."""
 results_left: ContextVar[int | None] = ContextVar("results_left", default=None)
 """How many results the file that is read may still have; None while none is read.
@@ -265,7 +265,7 @@ class ImportedResult(Frozen):
             OutputError: A number cannot be stored, or the file has more than `MAX_RESULTS`.
         """
         for name, number in self._numbers():
-            if not 0 <= number < _MOST:
+            if not 0 <= number < _MAX_NUMBER:
                 message = f"{self.name}: {name} cannot be {number:.6g}"
                 raise OutputError(self.line or 1, message, "give the file as the tool wrote it")
         left = results_left.get()

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.results import Figure, OutputError
-from assay.rooms.importers.work.vdbench.runs import ASKED, BINARY, DECIMAL, HINT, MAX_NAME, VdbenchRun, figure_of
+from assay.rooms.importers.work.vdbench.runs import BINARY, DECIMAL, HINT, MAX_NAME, REQUESTED, VdbenchRun, figure_of
 
 HEADER = re.compile(r"\s+tod\s+(?:timestamp\s+)?Run\s+Interval\s+reqrate\s+rate\s.*")
 _ROW = re.compile(r"\s*[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\s+\S.*")
@@ -53,7 +53,7 @@ def _check_count(runs: Sequence[VdbenchRun], number: int) -> None:
 
 
 def _options(row: dict[str, str]) -> dict[str, str]:
-    return {name: escape_line(row[name], 40) for name in ASKED if name in row and row[name] not in ("n/a", "NaN")}
+    return {name: escape_line(row[name], 40) for name in REQUESTED if name in row and row[name] not in ("n/a", "NaN")}
 
 
 def _figures(row: dict[str, str], number: int) -> dict[str, Figure]:

@@ -13,7 +13,7 @@ BINARY, DECIMAL = "MB/sec (1024**2)", "MB/sec (1000**2)"
 """Units of vdbench's MB/sec: Report.java, `setDecimal`, and the second line of each header."""
 FORMAT_FILES, FORMAT_DISK = "format_for_", "SD_format"
 """Beginnings of the names of runs that vdbench adds to write files (RD_entry.java) and luns (SD_entry.java)."""
-ASKED = ("xfersize", "threads", "rdpct", "rhpct", "whpct", "seekpct", "reqrate", "compratio", "dedupratio")
+REQUESTED = ("xfersize", "threads", "rdpct", "rhpct", "whpct", "seekpct", "reqrate", "compratio", "dedupratio")
 """Columns that say what was asked for."""
 MAX_NAME = 120
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:[.,][0-9]{1,6})?")
@@ -104,7 +104,7 @@ def figure_of(name: str, text: str, line: int, unit: str = "") -> Figure | None:
     if text in _NONE:
         return None
     # What was not asked for may be -1, and CPUs may be idle for less than no time.
-    may_be_negative = name in ASKED or name.startswith(("cpu_", "ks_"))
+    may_be_negative = name in REQUESTED or name.startswith(("cpu_", "ks_"))
     if not _NUMBER.fullmatch(text) or (text.startswith("-") and not may_be_negative):
         raise OutputError(line, f"{escape_line(name, 40)} cannot be {escape_line(text, 40)}", HINT)
     return Figure(name, text.replace(",", "."), unit or unit_of(name))
