@@ -15,7 +15,7 @@ from assay.model.result.sample import ErrorTally
 from assay.rooms.importers.audit.facts import read_facts
 from assay.rooms.importers.audit.rules import audit
 from assay.rooms.importers.work import fio, ior, iozone, mdtest
-from assay.rooms.importers.work.databases import ycsb
+from assay.rooms.importers.work.databases import pgbench, ycsb
 from assay.rooms.importers.work.disks import bonnie
 from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.fio_measured import MAX_JOBS
@@ -203,10 +203,11 @@ def test_names_of_figures_that_another_tool_has_are_not_its() -> None:
         (mdtest.read, "mdtest/1.9.4-files.txt", "File stat  ", "File creation  :  x{}x\n   File stat ", " "),
         (ycsb.read, "ycsb/0.17.0-run-a.txt", "YCSB Client", "{}\nYCSB Client", "java -cp "),
         (iperf3.read, "iperf3/3.0.12-parallel.txt", "Gbits/sec   46 ", "Gbits/sec   46{}x", " "),
+        (pgbench.read, "pgbench/9.5-statements.txt", "\t37.609597\tEND;", "{}\t37.609597\tEND;", "\t36.29\tBEGIN;\n"),
         (ior.read, "ior/4.0.0-repeats.txt", "access   ", "ab: b{}c\naccess  ", " "),
     ],
 )
-def test_time_grows_with_the_length_of_a_line(read: Reader, sample: str, place: str, line: str, many: str) -> None:
+def test_time_grows_with_the_length_of_a_text(read: Reader, sample: str, place: str, line: str, many: str) -> None:
     text = sample_text(*sample.split("/"))
     assert place in text
 

@@ -71,12 +71,13 @@ class _Part:
         rate: Transactions per second as printed.
         latency: Mean latency in ms as printed.
         failed: Number of failed transactions.
+        statements: Number of statements whose latency is printed.
     """
 
     def __init__(self, name: str, line: int) -> None:
         self.name, self.line = name, line
         self.figures: list[Figure] = []
-        self.ops, self.rate, self.latency, self.failed = "", "", "", 0
+        self.ops, self.rate, self.latency, self.failed, self.statements = "", "", "", 0, 0
 
     def add(self, name: str, text: str, unit: str, line: int) -> None:
         """Add a figure.
@@ -224,8 +225,8 @@ class _Reader:
 
     def _statement(self, match: re.Match[str], number: int) -> None:
         part = self.parts[-1]
-        count = sum(one.name.startswith("statement.") and one.unit == "ms" for one in part.figures) + 1
-        name = f"statement.{count}.{escape_line(match[4], 60)}"
+        part.statements += 1
+        name = f"statement.{part.statements}.{escape_line(match[4], 60)}"
         part.add(name, match[1], "ms", number)
         for what, text in (("failures", match[2]), ("retries", match[3])):
             if text:
