@@ -31,13 +31,13 @@ from noise import Floats, heavy, wandering
 
 import assay.run.rounds
 import assay.run.settle
+from assay.analyse.anomalies.trend import trend_notes
 from assay.analyse.compare import compare, key_of
 from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.run_variation import run_variation
 from assay.analyse.runs import compare_runs
 from assay.analyse.statistics.autocorrelation import autocorrelation_notes, known_autocorrelation
-from assay.analyse.trend import trend_notes
 from assay.judge.rules import unstable
 from assay.model.frozen import Frozen
 from assay.model.result.decision import PointDecision, PointOutcome

@@ -10,7 +10,7 @@ from noise import wandering
 from soak import times
 
 from assay.analyse.anomalies.notes import notes
-from assay.analyse.trend import MIN_ROUNDS, Trend, trend_notes, trends
+from assay.analyse.anomalies.trend import MIN_ROUNDS, Trend, trend_notes, trends
 from assay.model.result.result import ResultRow
 
 RUNS = times(200, 2000)

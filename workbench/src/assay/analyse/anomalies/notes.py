@@ -5,7 +5,7 @@ from contextlib import suppress
 from statistics import median
 
 from assay.analyse.anomalies.falling import fall_notes
-from assay.analyse.trend import trend_notes
+from assay.analyse.anomalies.trend import trend_notes
 from assay.analyse.usable import usable
 from assay.model.partial import MissingValue
 from assay.model.result.host_use import HostUse
