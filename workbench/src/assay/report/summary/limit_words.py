@@ -50,7 +50,7 @@ def _close(row: ResultRow) -> tuple[str, float] | None:
 def nearest_limit(rows: Sequence[ResultRow], view: RunView) -> str:
     """Return what limits some of these results, or else the ceiling that most of them are closest to."""
     if all(row.case.parameters.get_value("rate") is not None for row in rows):
-        return "the rate set in the study"
+        return "the requested rate" if view.run.imports else "the rate set in the study"
     if limits := [
         limit for row in rows if (limit := _network_limit(row, view) or limit_of(row) or _close(row)) is not None
     ]:
