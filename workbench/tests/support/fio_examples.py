@@ -129,8 +129,9 @@ EXAMPLES: dict[str, Example] = {
     ),
     # Longhorn's benchmark: jobs one after the other on one file, which the first of them finds laid out.
     "one-file": Example(
-        "[global]\nfilename=/v/test\nsize=10g\nstonewall\nioengine=libaio\ndirect=1\nbs=128k\niodepth=64\n"
-        "[a]\nrw=randread\n[b]\nrw=randwrite\n[c]\nrw=write\n[d]\nrw=write\nfilename=/v/other\n",
+        "[global]\nsize=10g\nstonewall\nioengine=libaio\ndirect=1\nbs=128k\niodepth=64\n"
+        "[a]\nrw=randread\nfilename=/v/test\n[b]\nrw=randwrite\nfilename=/v/test\n"
+        "[c]\nrw=write\nfilename=/v/test\n[d]\nrw=write\nfilename=/v/other\n",
         ({"operations": ["random_read"]}, {"operations": ["random_write"]},
          {"operations": ["rewrite"], "preallocate": None}, {"operations": ["write"], "preallocate": True}),
         ("rw=randwrite: what is overwritten is written first",),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from assay.model.units import about_number
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableColumn, TableFinding
 from assay.rooms.importers.audit.tables.intervals import rounded
 from assay.rooms.importers.audit.tables.repeated import summary_function
@@ -91,7 +92,7 @@ def spread_of_repeats(table: AuditedTable) -> Iterator[TableFinding]:
             which = "the result" if len(repeated) == 1 else f"{len(wide)} of {len(repeated)} results"
             text = f"repeats of {which} differ by a factor of {WIDE} or more: "
             text += f"`{' / '.join(filter(None, wide[0]))}` is {figures.digits[rows[0]]} to {figures.digits[rows[-1]]}"
-            numbers = {"factor": f"{ratios[wide[0]]:.3g}"}
+            numbers = {"factor": about_number(ratios[wide[0]], 3)}
             lines = tuple(table.lines[row] for row in rows[1:])
             yield TableFinding(table.lines[rows[0]], figures.heading, text, {**numbers}, lines)
 
