@@ -174,7 +174,7 @@ class _Check:
         finally:
             results_left.set(None)
         findings = audit(outputs, self._facts)
-        list(shown.text_lines(findings, 1, 1, 1))
+        list(shown.text_lines(findings, outputs))
         check_units([result for output in outputs for result in output.results])
         if zlib.crc32(data) % RUN_SHARE == 0:
             shown.as_sarif(findings)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, overload
 
 from pydantic import AfterValidator, Field, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 
+from assay.model.escape import escape_line
 from assay.model.frozen import Frozen
 from assay.model.result.imported import ImportedFile
 from assay.model.result.sample import ErrorTally, KindCounts
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 256 << 20
 """Largest `imported.json`."""
 
+MAX_MESSAGE = 500
+"""Most characters of what is wrong with an output."""
 MAX_RESULTS = 20_000
 """Most results of one file, and of one run."""
 _MAX_NUMBER = 2**63
@@ -78,8 +81,10 @@ class OutputError(Exception):
     """
 
     def __init__(self, line: int, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.line, self.message, self.hint = line, message, hint
+        # A name in a damaged file may be as long as the file.
+        short = escape_line(message, MAX_MESSAGE)
+        super().__init__(short)
+        self.line, self.message, self.hint = line, short, hint
 
 
 class RolesNeeded(Exception):  # noqa: N818
