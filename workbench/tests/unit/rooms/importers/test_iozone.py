@@ -226,6 +226,26 @@ def test_several_outputs_and_excerpts_are_read() -> None:
 
 
 @pytest.mark.parametrize(
+    "after", ["```\n512000+0 records in\n", "- **-f** names the file\n", "4194304000 bytes (4.2 GB) copied, 17 s\n"]
+)
+def test_text_below_a_table_is_no_row(after: str) -> None:
+    cells = {(64, 4): {"write": "5", "rewrite": "6"}}
+    assert rates_of(table(cells) + after) == rates_of(table(cells))
+
+
+def test_outputs_without_their_first_lines_keep_their_own_command() -> None:
+    """People paste what stands from the sizes on: each command line is another output."""
+    figures = dict.fromkeys(FIGURES, "1.00")
+    log = throughput_log("iozone -t 8 -s 512k -r 64k", "today", (512, 64), 8, [("readers", figures)])
+    lines = table({(64, 4): {"write": "5", "rewrite": "6"}})
+    texts = [text[text.index("\tCommand line used") :] for text in (log, lines)]
+    both = iozone.read("\n".join(texts), FILE)
+    assert [one.file.command for one in both] == ["iozone -t 8 -s 512k -r 64k", "iozone -a"]
+    assert [one.file.form for one in both] == ["throughput mode", "table of rates"]
+    assert [len(one.results) for one in both] == [1, 2]
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         (("      1.00", "     -1.00"), "cannot be -1.00"),

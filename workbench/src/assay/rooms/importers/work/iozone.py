@@ -32,7 +32,11 @@ NAME = "iozone"
 THROUGHPUT = "throughput mode"
 """Form of an output with `-t`."""
 _SPLASH = "Iozone: Performance Test of File I/O"
-_END = ("iozone test complete", "Excel output is below")
+_END = ("iozone test complete", "Excel output is below", "```")
+"""What begins a line after the table; the last ends it in a page of Markdown."""
+_CELLS = re.compile(r"\s*[-+.]?[0-9]+\s+[0-9]|[^A-Za-z]*[0-9][^A-Za-z]*$")
+"""A row of the table, be it damaged: two numbers first, or numbers alone. Pages go on with text of other kinds."""
+_COMMAND = re.compile(r"\s*Command line used:")
 _ERROR = ("Error ", "Can not ")
 _CHILDREN = re.compile(r"\s*Children see throughput for\s+([0-9]+)\s+(\S[^=]*)=\s*(\S+)\s+(\S+)\s*")
 _PARENT = re.compile(r"\s*Parent sees throughput for\s+([0-9]+)\s+(\S[^=]*)=\s*(\S+)\s+(\S+)\s*")
@@ -103,7 +107,21 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     starts = [number for number, line in enumerate(lines) if line.strip() == _SPLASH]
     if not starts or any(HEADER.fullmatch(line) or _CHILDREN.fullmatch(line) for line in lines[: starts[0]]):
         starts.insert(0, 0)
+    starts = sorted({*starts, *_further_starts(lines)})
     return [_output(lines, start, end, file) for start, end in pairwise((*starts, len(lines)))]
+
+
+def _further_starts(lines: Sequence[str]) -> Iterator[int]:
+    """Yield where outputs begin whose first lines were cut off: behind the results before another command line."""
+    last_result = None
+    for number, line in enumerate(lines):
+        if line.strip() == _SPLASH:
+            last_result = None
+        elif HEADER.fullmatch(line) or _BLOCK.match(line) or (last_result is not None and _CELLS.match(line)):
+            last_result = number
+        elif last_result is not None and _COMMAND.match(line):
+            yield last_result + 1
+            last_result = None
 
 
 def _output(lines: Sequence[str], start: int, end: int, file: ImportedFile) -> ToolOutput:
@@ -136,7 +154,7 @@ def _table_results(lines: Sequence[str], start: int, end: int, head: Head) -> It
                 hint = "give the part of the file that stands above, if its figures are to count"
                 raise OutputError(number + 1, f"iozone failed there: {escape_line(line.strip(), 80)}", hint)
             elif table is not None and line.strip():
-                if line.strip()[0] not in "0123456789+-.":
+                if not _CELLS.match(line):
                     # Warnings are printed between the rows, such as on the resolution of the timer.
                     table = None if line.startswith(_END) else table
                     continue
