@@ -242,6 +242,14 @@ def test_fio_prints_a_rate_whose_carry_is_lost_and_not_whether_io_is_direct() ->
     assert audit(fio_text_importer.read(FIO_31, named("a.txt")), MachineFacts()) == []
 
 
+def test_fio_prints_bytes_whose_carry_is_lost() -> None:
+    """5631 operations of 4 KiB are 21.996 MiB, which fio 3.1 prints as 21.0MiB."""
+    text = FIO_31.replace("IOPS=3068", "IOPS=130").replace("total=0,1048576", "total=0,5631").replace("341704", "43280")
+    text = text.replace("11.0MiB/s", "520KiB/s").replace("12.6MB/s", "533kB/s")
+    text = text.replace("(4096MiB/", "(21.0MiB/").replace("io=4096MiB (4295MB)", "io=21.0MiB (23.1MB)")
+    assert audit(fio_text_importer.read(text, named("a.txt")), MachineFacts()) == []
+
+
 def test_repeats_are_missed_only_where_results_of_one_operation_are_compared() -> None:
     alone = audit([log()], MachineFacts())
     two = audit([log(), log(sizes=(SIZES[0], 2 * SIZES[1]), name="b.txt", **READERS)], MachineFacts())

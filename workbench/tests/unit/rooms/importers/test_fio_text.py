@@ -419,3 +419,28 @@ Run status group 0 (all jobs):
     assert (figures["write.io_bytes"], figures["write.bw"], figures["write.iops"]) == ("512", "51", "0")
     assert (figures["write.clat.min"], figures["write.clat.max"]) == ("560", "3291")
     assert result.operation == "write" and measured_of(result).bytes == 512
+
+
+def test_flushes_that_fio_counts_as_short_reads_leave_the_bytes_of_writes_exact() -> None:
+    """Of 10029 records of 2300 bytes, fio 3.25 prints 21.0MiB, since before 3.26 it loses what is carried over."""
+    text = """w: (g=0): rw=write, bs=(R) 2300B-2300B, (W) 2300B-2300B, (T) 2300B-2300B, ioengine=sync, iodepth=1
+fio-3.25
+Starting 1 process
+w: (groupid=0, jobs=1): err= 0: pid=7: Sun Jun 25 15:33:23 2023
+  write: IOPS=2317, BW=5205KiB/s (5330kB/s)(21.0MiB/4328msec); 0 zone resets
+    clat (nsec): min=9759, max=58538, avg=12841.07, stdev=2262.21
+     lat (nsec): min=9929, max=59068, avg=13088.08, stdev=2285.02
+  cpu          : usr=0.92%, sys=10.98%, ctx=20061, majf=0, minf=11
+  IO depths    : 1=200.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%
+     submit    : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     complete  : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     issued rwts: total=0,10029,0,0 short=10029,0,0,0 dropped=0,0,0,0
+     latency   : target=0, window=0, percentile=100.00%, depth=1
+
+Run status group 0 (all jobs):
+  WRITE: bw=5205KiB/s (5330kB/s), 5205KiB/s-5205KiB/s (5330kB/s-5330kB/s), io=21.0MiB (23.1MB), run=4328-4328msec
+"""
+    ((result,),) = (output.results for output in fio_text.read(text, FILE))
+    assert measured_of(result).bytes == 10029 * 2300
+    ((short,),) = (output.results for output in fio_text.read(text.replace("short=10029,0,", "short=0,9,"), FILE))
+    assert measured_of(short).bytes != 10029 * 2300

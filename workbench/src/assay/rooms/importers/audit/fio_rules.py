@@ -142,8 +142,9 @@ def rate_of_operations(items: Sequence[Item], _facts: MachineFacts) -> Iterator[
 
 
 def _lost_carry(item: Item, part: JobDirection) -> float:
-    """Return by which share the rates of fio's text may be too small: before 3.26 it prints 12.0 as 11.0 (num2str)."""
-    printed = [item.figures.get(f"{part.name}.{what}") for what in ("bw_bytes", "bw", "iops")]
+    """Return by which share figures of fio's text may be too small: before 3.26 it prints 12.0 as 11.0 (num2str)."""
+    names = ("bw_bytes", "bw", "iops", "io_bytes", "io_kbytes")
+    printed = [item.figures.get(f"{part.name}.{what}") for what in names]
     if item.output.file.form != "text":
         return 0.0
     return sum(1 / float(number(one.text)) for one in printed if one is not None and number(one.text))

@@ -173,8 +173,12 @@ def _data_directions(operation: str) -> tuple[str, ...]:
 
 def _ops(job: TextJob, name: str) -> int:
     """Return how many operations a direction has; with unified_rw_reporting, that of all together."""
-    counts = job.counts["total_ios"]
-    return sum(counts[:3]) if name == "mixed" else counts[_OPERATIONS.index(name)]
+    return sum(_own(job.counts["total_ios"], name))
+
+
+def _own(counts: Sequence[int], name: str) -> Sequence[int]:
+    """Return those of the counts of reads, writes and trims that are of a direction: all of them if it is `mixed`."""
+    return counts[:3] if name == "mixed" else counts[_OPERATIONS.index(name) :][:1]
 
 
 def _is_near(job: TextJob, name: str, size: int) -> bool:
@@ -229,7 +233,8 @@ def _direction(job: TextJob, name: str, size: int | None) -> Direction:
     _check(job, name, part, ops)
     moved = ops * size if size else 0
     rate = moved * 1000 // part.runtime_ms
-    is_whole = not any(any(job.counts.get(one, ())[:3]) for one in ("short_ios", "drop_ios")) and not job.error
+    # With fdatasync, fio counts flushes as short reads of a job that only writes.
+    is_whole = not any(any(_own(job.counts.get(one, ()), name)) for one in ("short_ios", "drop_ios")) and not job.error
     is_exact = bool(moved) and is_whole and part.io.fits(moved) and all(one.fits(rate) for one in part.rates)
     if not is_exact:
         moved = int(part.io.value)
