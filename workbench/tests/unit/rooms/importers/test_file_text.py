@@ -91,6 +91,25 @@ def test_text_may_be_indented_or_quoted(tmp_path: Path, name: str, margin: str) 
         assert [one for output in found for one in output.results] == moved
 
 
+def flowed(line: str, width: int) -> str:
+    """A line as mail programs write it (RFC 3676): broken behind blanks, with one more blank before blanks and `>`."""
+    pieces: list[str] = []
+    rest = line
+    while len(rest) > width and (at := rest.rfind(" ", 40, width)) > 0 and rest[:at].strip():
+        pieces.append(rest[: at + 1])
+        rest = rest[at + 1 :]
+    return "\n".join(f" {one}" if one.startswith((" ", ">")) else one for one in (*pieces, rest))
+
+
+@pytest.mark.parametrize("name", ["fio/2.2.10-groups.txt", "fio/3.33-jobs.txt"])
+def test_text_may_be_broken_into_the_lines_of_a_mail(tmp_path: Path, name: str) -> None:
+    sample, path = SAMPLES / name, tmp_path / "mail"
+    body = "\n".join(flowed(line.rstrip(), 72) for line in sample.read_text().splitlines())
+    assert len(body.splitlines()) > len(sample.read_text().splitlines())
+    path.write_text(f"Content-Type: text/plain; format=flowed\n\nHere it is:\n\n{body}\n\nThat is all.\n")
+    assert results_of(path) == results_of(sample)
+
+
 def test_all_tools_of_a_page_are_read_in_its_order(tmp_path: Path) -> None:
     names = ("iozone/3.414-auto.txt", "ping/iputils-20221126.txt", "fio/2.2.10-groups.txt")
     samples = [SAMPLES / name for name in names]

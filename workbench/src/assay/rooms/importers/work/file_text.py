@@ -240,6 +240,29 @@ def without_indents(text: str) -> Iterator[str]:
         yield found
 
 
+def without_flow(text: str) -> Iterator[str]:
+    """Yield the text of a mail without its soft line breaks, if it says `format=flowed` (RFC 3676); paragraphs stay.
+
+    A line that ends with a blank goes on in the next, and one blank before a line is none of its own.
+    """
+    if "format=flowed" not in text.lower():
+        return
+    joined: list[str] = []
+    goes_on, missing = False, 0
+    for line in text.split("\n"):
+        own = line.rstrip("\r").removeprefix(" ")
+        if goes_on and own.strip():
+            joined[-1] += own
+            missing += 1
+        else:
+            if not own.strip():
+                joined += [""] * missing
+                missing = 0
+            joined.append(own)
+        goes_on = joined[-1].endswith(" ") and bool(joined[-1].strip()) and own != "-- "
+    yield "\n".join(joined)
+
+
 def without_entities(text: str) -> Iterator[str]:
     """Yield the text with `>` for `&gt;` and the like, if it was cut out of the source of a page; lines stay."""
     if _ENTITY.search(text):

@@ -15,6 +15,7 @@ from assay.rooms.importers.work.file_text import (
     stamps_of,
     without,
     without_entities,
+    without_flow,
     without_indents,
     without_margin,
 )
@@ -152,7 +153,7 @@ def _recognised(text: Text, stated: ImportOptions) -> Iterator[tuple[Text, list[
 def _known_forms(text: str, tools: Sequence[Importer]) -> Iterator[tuple[str, list[Importer]]]:
     """Yield each form of a text in which there are outputs of tools, and what reads these."""
     stamped = (form.sub("", text) for form in stamps_of(text))
-    for each in chain((text,), stamped, without_entities(text), without_indents(text)):
+    for each in chain((text,), stamped, without_entities(text), without_flow(text), without_indents(text)):
         if importers := _tools_in(each, tools):
             yield each, importers
 
