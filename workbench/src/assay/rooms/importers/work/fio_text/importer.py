@@ -20,7 +20,12 @@ from assay.rooms.importers.work.fio_measured import (
     error_tallies,
     measurement_of,
 )
-from assay.rooms.importers.work.fio_options import pattern_operation, stated_operation, why_no_storage
+from assay.rooms.importers.work.fio_options import (
+    parameters_of,
+    pattern_operation,
+    stated_operation,
+    why_no_storage,
+)
 from assay.rooms.importers.work.fio_snapshots import snapshot_words
 from assay.rooms.importers.work.fio_text import parts
 from assay.rooms.importers.work.fio_text.amounts import Amount
@@ -73,6 +78,7 @@ def _tool_output(output: TextOutput, file: ImportedFile, order: Order | None) ->
         "form": "text" if output.jobs or not forms else f"terse output (version {' and '.join(map(str, forms))})",
         "line": output.line,
         "date": next((job.date for job in output.jobs), ""),
+        "command": output.command.text,
     }
     results = (*_text_results(output, order), *_terse_results(output, order), *_missing(output))
     return ToolOutput(file=file.model_copy(update=head), results=results)
@@ -103,15 +109,18 @@ def _text_results(output: TextOutput, order: Order | None) -> Iterator[ImportedR
         if operation is not None:
             measured, latency_name = _measurement(job, operation, common)
             others = together[job.report, job.group] > 1 or (job.jobs == 1 and output.headers.has_several(job.group))
-            parameters = _parameters(job, operation, common, is_alone=not others)
+            printed = _parameters(job, operation, common, is_alone=not others)
+            typed = output.command.options_of(job.name)
+            # What was printed counts, since it is what was done.
+            parameters = (parameters_of(typed, operation, not others) if typed else {}) | printed
         yield ImportedResult(
             name=job.name,
             line=job.line,
-            target=NAME,
+            target=output.command.target_of(job.name) or NAME,
             workload=job.name + suffix,
             operation=operation,
             parameters=parameters,
-            options=common.options if common else {},
+            options=output.command.options_of(job.name) | (common.options if common else {}),
             figures=figures,
             latency_of=latency_name,
             measured=measured,

@@ -9,6 +9,7 @@ from assay.rooms.importers.work.fio_text.amounts import Kind, amount_of
 from assay.rooms.importers.work.fio_text.job_lines import HEADER, LIKE_HEADER, Headers, header_of
 from assay.rooms.importers.work.fio_text.result_lines import RESULT, TextJob
 from assay.rooms.importers.work.fio_text.terse import LIKE_TERSE, TERSE, TerseJob, terse_job, without_snapshots
+from assay.rooms.importers.work.fio_text.typed_command import MAX_COMMAND, TypedCommand, begins_command, read_command
 from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import Figure, OutputError
 
@@ -62,6 +63,7 @@ class TextOutput:
 
     Attributes:
         line: Line on which it begins, from 1.
+        command: The command line above it; one that says nothing without one.
         version: As printed; empty if it is not.
         headers: Jobs before the run.
         jobs: Results, in order.
@@ -72,6 +74,7 @@ class TextOutput:
     """
 
     line: int
+    command: TypedCommand = field(default_factory=TypedCommand)
     version: str = ""
     headers: Headers = field(default_factory=Headers)
     jobs: list[TextJob] = field(default_factory=list)
@@ -163,6 +166,7 @@ class _Reader:
         self._group: int | None = None
         self._is_disks = False
         self._margin = ""
+        self._typed, self._goes_on = "", False
 
     def _without_margin(self, line: str) -> str:
         """Return a line without what stands before every line of a text that is indented or quoted (`> `)."""
@@ -178,6 +182,10 @@ class _Reader:
             OutputError: It is damaged.
         """
         line = self._without_margin(line)
+        if self._goes_on or (typed := begins_command(line)):
+            self._typed = f"{self._typed}\n{line}"[:MAX_COMMAND] if self._goes_on else typed
+            self._goes_on = line.rstrip().endswith("\\")
+            return
         if (match := HEADER.fullmatch(line)) is not None:
             if not self.outputs or self.outputs[-1].has_begun:
                 self._begin(number)
@@ -234,7 +242,8 @@ class _Reader:
     def _begin(self, number: int) -> None:
         self.end_job()
         self._group, self._is_disks = None, False
-        self.outputs.append(TextOutput(number))
+        self.outputs.append(TextOutput(number, read_command(self._typed) if self._typed else TypedCommand()))
+        self._typed = ""
 
     def _current(self, number: int) -> TextOutput:
         if not self.outputs:
