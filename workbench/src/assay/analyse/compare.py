@@ -283,6 +283,7 @@ def _comparisons(
         separable = enough and resolvable and same_way and p is not None and p < LEVEL and test.own < LEVEL
         share = LEVEL / looks / max(tested[_answers_nothing(base, other)], 1)
         figures = _figures(test, share, ratio)
+        unknowns = unknown_parameters(base, other)
         yield Comparison(
             workload=base.case.workload,
             operation=base.operation,
@@ -291,8 +292,8 @@ def _comparisons(
             other=other.case.target,
             of=of,
             separable=separable,
-            caveat=caveat(base, other, names),
-            conditions_known=not unknown_parameters(base, other),
+            caveat=_caveat(base, other, names, unknowns),
+            conditions_known=not unknowns,
             n_base=len(here),
             n_other=len(there),
             unit=unit,
@@ -420,12 +421,12 @@ def _factor(logarithm: float) -> float:
     return math.exp(max(-700.0, min(700.0, logarithm)))
 
 
-def caveat(base: ResultRow, other: ResultRow, names: tuple[str, str] | None = None) -> str:
+def _caveat(base: ResultRow, other: ResultRow, names: tuple[str, str] | None, unknowns: str) -> str:
     """Return which row has a verdict against comparing it, and which parameters are unknown; empty if none."""
     labels = names or (base.case.target, other.case.target)
     pairs = zip(labels, (base, other), strict=True)
     unsound = " and ".join(f"{name} is {' and '.join(bad)}" for name, row in pairs if (bad := _unsound(row)))
-    return "; ".join(words for words in (unsound, unknown_parameters(base, other)) if words)
+    return "; ".join(words for words in (unsound, unknowns) if words)
 
 
 def unknown_parameters(base: ResultRow, other: ResultRow) -> str:

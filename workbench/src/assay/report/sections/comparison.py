@@ -11,7 +11,7 @@ from assay.report.charts.dots import ratio_chart
 from assay.report.claims import kind_of_work
 from assay.report.document import Block, Bullets, Cell, Chart, Column, Fold, Gallery, Note, Num, Paragraph, Table
 from assay.report.summary.sentences import lower_bound_text
-from assay.report.summary.uncompared import RatioGroup, ratio_groups
+from assay.report.summary.uncompared import RatioGroup, groups_by_targets
 from assay.report.view import RunView
 
 _SIZES = " Two sizes are file size / record size."
@@ -84,11 +84,8 @@ def _shows_ratios_alone(one: TargetDecision) -> bool:
 
 def _ratio_tables(view: RunView) -> list[Block]:
     """Return tables of ratios without a decision: a row for each kind of work, a column for each further target."""
-    by_targets: dict[tuple[str, ...], list[RatioGroup]] = {}
-    for group in ratio_groups(view):
-        by_targets.setdefault(tuple(group.rows), []).append(group)
     blocks: list[Block] = []
-    for place, ((base, *others), groups) in enumerate(by_targets.items()):
+    for place, ((base, *others), groups) in enumerate(groups_by_targets(view).items()):
         shown, rows = others[:_MAX_RATIOS], groups[:_MAX_LINES]
         columns = (Column("Work"), *(Column(f"{other} ÷ {base}", is_numeric=True) for other in shown))
         cells: tuple[tuple[Cell, ...], ...] = tuple(

@@ -99,13 +99,23 @@ def ratio_groups(view: RunView) -> list[RatioGroup]:
     return [group for groups in found.values() for group in groups]
 
 
+def groups_by_targets(view: RunView) -> dict[tuple[str, ...], list[RatioGroup]]:
+    """Return the groups of `ratio_groups` by their targets, the base first: those of one table."""
+    found: dict[tuple[str, ...], list[RatioGroup]] = {}
+    for group in ratio_groups(view):
+        found.setdefault(tuple(group.rows), []).append(group)
+    return found
+
+
 def _add(group: RatioGroup, one: TargetDecision, points: Iterable[PointDecision], view: RunView) -> None:
+    # The base has its results from comparisons with other targets, too.
+    known = {id(row) for row in group.rows[one.base]}
     for point in points:
         group.ratios.setdefault(one.other, []).append(point.ratio)
         for target in (one.base, one.other):
             row = view.row(one.workload, one.operation, target, point.axes)
             mine = group.rows.setdefault(target, [])
-            if row is not None and not any(row is known for known in mine):
+            if row is not None and id(row) not in known:
                 mine.append(row)
 
 
@@ -149,16 +159,16 @@ def _sentence(alike: Sequence[RatioGroup]) -> str:
 
 def _against(group: RatioGroup, most: str, least: str) -> str:
     high, low = rate_range(group.rows[most]), rate_range(group.rows[least])
-    bottom = rate_of(group.rows[least][0], _measure(group))[0]
-    ratio = rate_of(group.rows[most][0], _measure(group))[0] / bottom if bottom else 0.0
-    return f"{high} against {low}{f' ({numbers.ratio(ratio)})' if bottom else ''}"
+    # Rates of 0 are not compared.
+    top, bottom = (rate_of(group.rows[target][0], _measure(group))[0] for target in (most, least))
+    return f"{high} against {low} ({numbers.ratio(top / bottom)})"
 
 
 def uncompared_lines(view: RunView, most: int = MAX_LINES) -> PageLines:
     """Return what each target reaches in each kind of work, for runs that decide no comparison."""
     groups = ratio_groups(view)
     grouped = {id(row) for group in groups for rows in group.rows.values() for row in rows}
-    shared, alone = _shared_lines(groups, view), _lines_alone(view, grouped)
+    shared, alone = _shared_lines(view), _lines_alone(view, grouped)
     rows, room = shared[:MAX_ROWS], max(0, most - len(shared))
     rest = alone[:room]
     charts: dict[str, list[DotRow]] = {}
@@ -168,14 +178,11 @@ def uncompared_lines(view: RunView, most: int = MAX_LINES) -> PageLines:
     return PageLines((*rows, *(line for line, _, _ in rest)), tuple(rate_charts(charts)), left_out)
 
 
-def _shared_lines(groups: Sequence[RatioGroup], view: RunView) -> list[SummaryLine]:
+def _shared_lines(view: RunView) -> list[SummaryLine]:
     """Return a line for each kind of work with a column for each target, or the other way round if they are many."""
-    by_targets: dict[tuple[str, ...], list[RatioGroup]] = {}
-    for group in groups:
-        by_targets.setdefault(tuple(group.rows), []).append(group)
     lines: list[SummaryLine] = []
-    for targets, mine in by_targets.items():
-        lines += _by_kind(mine, view) if len(targets) <= _MAX_COLUMNS else _by_target(targets, mine, view)
+    for targets, groups in groups_by_targets(view).items():
+        lines += _by_kind(groups, view) if len(targets) <= _MAX_COLUMNS else _by_target(targets, groups, view)
     return lines
 
 
