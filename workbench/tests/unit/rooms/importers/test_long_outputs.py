@@ -24,7 +24,7 @@ from assay.rooms.importers.work.results import ImportedResult, ImportOptions, To
 from assay.rooms.importers.work.tools import IMPORTERS
 
 RANDOM = ImportOptions(order="random")
-MOST_SAMPLES = 5
+MOST_SAMPLES = 2
 """About as many samples of a tool are read in small pieces."""
 LONG, SHORT = 3 << 17, 1 << 16
 MORE = (LONG - SHORT) // 2
