@@ -1,5 +1,6 @@
 """What all tests are given. The folder of a test says which command runs it: docs/testing.md."""
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -29,6 +30,12 @@ for variable in ("FORCE_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE",
 def pytest_configure(config: pytest.Config) -> None:
     """Write down what each test costs, where a folder for that is named."""
     costs.register(config)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the tests, which live to the end: it would look through thousands each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

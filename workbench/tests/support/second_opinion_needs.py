@@ -35,6 +35,9 @@ OWN = Book(BOOKS / "own-2026.yaml")
 AWS = Book(BOOKS / "aws-us-east-1.yaml")
 AZURE = Book(BOOKS / "azure-eastus.yaml")
 GCP = Book(BOOKS / "gcp-us-central1.yaml")
+DUBLIN, BRABANT, BRUSSELS = (
+    Book(BOOKS / f"{name}.yaml") for name in ("aws-eu-west-1", "azure-westeurope", "gcp-europe-west1")
+)
 
 TO_VOLUMES = {"c6in.2xlarge": Decimal("781.25"), "c5n.9xlarge": Decimal("1187.5"), "m5.4xlarge": Decimal("593.75")}
 """MB/s that an instance keeps to its volumes (EC2 user guide, EBS-optimized instances); below those of 2016."""
@@ -611,9 +614,6 @@ def intelligent(asked: Asked, stored: Decimal, active: Decimal, throughput: Deci
 def need_18(asked: Asked) -> list[Candidate]:
     stored, hours, months = asked.bytes("capacity"), int(asked.written["admin_hours"]["own"]), asked.months
     rate = Decimal(str(asked.written["exchange"]["USD"]))
-    dublin, brabant, brussels = (
-        Book(BOOKS / f"{name}.yaml") for name in ("aws-eu-west-1", "azure-westeurope", "gcp-europe-west1")
-    )
     minio = {"storage-server-2u12": 4, HDD: 48, "switch-25gbe-8": 2}
     ceph = {"storage-server-2u12": 6, HDD: 54, "switch-25gbe-8": 2}
     return [
@@ -632,17 +632,17 @@ def need_18(asked: Asked) -> list[Candidate]:
         Candidate(
             "azure-blob",
             {"class": "blob-hot", "stored": "600TB"},
-            bucket(brabant, asked, "blob-hot", stored),
+            bucket(BRABANT, asked, "blob-hot", stored),
             rate=rate,
         ),
         Candidate(
             "gcs",
             {"class": "gcs-standard", "stored": "600TB"},
-            bucket(brussels, asked, "gcs-standard", stored),
+            bucket(BRUSSELS, asked, "gcs-standard", stored),
             rate=rate,
         ),
         Candidate(
-            "s3", {"class": "s3-standard", "stored": "600TB"}, bucket(dublin, asked, "s3-standard", stored), rate=rate
+            "s3", {"class": "s3-standard", "stored": "600TB"}, bucket(DUBLIN, asked, "s3-standard", stored), rate=rate
         ),
     ]
 

@@ -1,15 +1,16 @@
 """Read regular files only, and at most an allowed number of bytes.
 
-Also a program, `python regular.py MAX PATH [FOLDER]`, which `assay.model.user_files` starts: storage that hangs
-then blocks only that process, which can be left behind. It imports only the standard library, to start in 10 ms.
+Also a program, which `assay.model.user_files` starts and asks for one file after another: storage that hangs then
+blocks only that process, which can be left behind. It imports only the standard library, to start in 10 ms.
 """
 
 import errno
 import os
 import stat
-import sys
 
 CHUNK = 1 << 16
+PIECE_NUMBER, _NUMBER = 4, 8
+"""Bytes of a number in an answer, and in a request."""
 KERNEL_FILESYSTEMS = (
     *("bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "efivarfs", "fusectl", "mqueue", "nsfs", "proc"),
     *("pstore", "securityfs", "selinuxfs", "sysfs", "tracefs"),
@@ -166,25 +167,59 @@ def _is_of_kernel(device: int) -> bool:
     return False
 
 
-def main(most: int, path: str, folder: str | None = None) -> int:
-    """Write a line `ok`, `irregular`, `large` or `errno N` to standard output; after `ok`, the content of the file."""
-    try:
-        fd = open_regular(path, most) if folder is None else open_below(folder, path, most)
-        os.write(1, b"ok\n")
-    except IrregularError:
-        os.write(1, b"irregular\n")
-        return 1
-    except TooLargeError:
-        os.write(1, b"large\n")
-        return 1
-    except OSError as error:
-        os.write(1, b"errno %d\n" % (error.errno or 0))
-        return 1
+def request(most: int, path: bytes, folder: bytes = b"") -> bytes:
+    """Return what asks the program for a file: three numbers of 8 bytes, path and folder.
+
+    Args:
+        most: Largest size in bytes.
+        path: Absolute path, or with a folder the path below it.
+        folder: Absolute path of the folder that must contain the file; empty: any.
+    """
+    return b"".join(number.to_bytes(_NUMBER, "big") for number in (most, len(path), len(folder))) + path + folder
+
+
+def main() -> None:
+    """Answer requests from standard input until it ends.
+
+    An answer is a line `ok`, `irregular`, `large` or `errno N`. After `ok` there are pieces of the content, each behind
+    its length in bytes as a number of 4 bytes; after the last piece the number 0, and a byte: 0, or the error that
+    ended the reading.
+    """
+    os.chdir("/")
+    while head := _received(_NUMBER * 3):
+        most, *lengths = (int.from_bytes(head[at : at + _NUMBER], "big") for at in range(0, len(head), _NUMBER))
+        path, folder = (os.fsdecode(_received(length)) for length in lengths)
+        try:
+            fd = open_regular(path, most) if not folder else open_below(folder, path, most)
+        except (IrregularError, TooLargeError) as error:
+            os.write(1, b"irregular\n" if isinstance(error, IrregularError) else b"large\n")
+        except OSError as error:
+            os.write(1, b"errno %d\n" % (error.errno or 0))
+        else:
+            os.write(1, b"ok\n")
+            code = _send(fd)
+            os.write(1, bytes(PIECE_NUMBER) + bytes([code]))
+
+
+def _received(size: int) -> bytes:
+    """Return so many bytes from standard input; fewer if it ends."""
+    found = b""
+    while len(found) < size and (part := os.read(0, size - len(found))):
+        found += part
+    return found
+
+
+def _send(fd: int) -> int:
+    """Write the pieces of an open file and close it; return 0, or the error that ended it, at most 255."""
     try:
         while part := os.read(fd, CHUNK):
-            _write(part)
+            _write(len(part).to_bytes(PIECE_NUMBER, "big") + part)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         return min(error.errno or 255, 255)
+    finally:
+        os.close(fd)
     return 0
 
 
@@ -194,4 +229,4 @@ def _write(part: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), *sys.argv[2:]))
+    main()

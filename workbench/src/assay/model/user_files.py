@@ -1,10 +1,11 @@
 """The one reader of files that a user names: studies, inventories, boxes, books, designs, needs, tables.
 
-A small process of its own opens and reads the file. If the storage below does not answer (a server that is gone, a FUSE
-file system that hangs), that process is killed and left behind, since the kernel may never let it end; Assay reports
-that and goes on. So no other code may touch the path, not even with `exists()`.
+A small process of its own opens and reads such files, one after another. If the storage below does not answer (a server
+that is gone, a FUSE file system that hangs), that process is killed and left behind, since the kernel may never let it
+end; Assay reports that and goes on. So no other code may touch the path, not even with `exists()`.
 """
 
+import atexit
 import contextlib
 import errno
 import io
@@ -27,6 +28,9 @@ _HEAD = 64
 """Longest first line of the process, in bytes."""
 _LEFT: list["subprocess.Popen[bytes]"] = []
 """Processes that did not end when they were killed."""
+_IDLE: list[tuple[int, "subprocess.Popen[bytes]"]] = []
+"""Processes that have read a file to its end and can read the next one, each with the process that started it."""
+_MAX_IDLE = 2
 
 
 class UnreadableError(AssayError):
@@ -105,32 +109,85 @@ def path_kind(path: str | os.PathLike[str]) -> str:
 @contextlib.contextmanager
 def _started(
     path: str | os.PathLike[str], name: str, hint: str, most: int, below: str | os.PathLike[str] | None = None
-) -> "Iterator[_Pipe]":
-    words = [sys.executable, "-I", "-S", regular_files.__file__, str(most), os.fspath(path)]
-    words += [os.fspath(below)] if below is not None else []
+) -> "Iterator[_Answer]":
     try:
-        process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        request = _request(path, most, below)
     except ValueError as error:
         # For example a NUL in the name.
         raise UnreadableError(f"{name}: {error}", hint) from None
-    assert process.stdout is not None
+    except OSError as error:
+        # The working directory is gone.
+        raise UnreadableError(f"{name}: {_reason(error.errno or 0)}", hint, missing=True) from None
+    process = _process_for(request)
+    answer = _Answer(process, name, hint, most)
     try:
-        yield _Pipe(process, name, hint, most)
+        yield answer
     finally:
-        process.stdout.close()
-        _end(process)
+        if answer.is_complete and len(_IDLE) < _MAX_IDLE:
+            _IDLE.append((os.getpid(), process))
+        else:
+            _end(process)
 
 
-class _Pipe(io.RawIOBase):
-    """The output of the reading process; raises an error when none arrives in time."""
+def _request(path: str | os.PathLike[str], most: int, below: str | os.PathLike[str] | None) -> bytes:
+    """Return what asks for a file.
+
+    Raises:
+        OSError: The path is relative, and there is no working directory.
+        ValueError: No file can have such a name.
+    """
+    paths = [os.fsencode(path)] if below is None else [os.fsencode(path), os.fsencode(below)]
+    if any(b"\0" in one for one in paths):
+        raise ValueError("embedded null byte")
+    # The process is in another working directory, so that it keeps no file system busy.
+    if paths[-1] and not paths[-1].startswith(b"/"):
+        paths[-1] = os.getcwdb() + b"/" + paths[-1]  # noqa: PTH109 - a path of bytes, whatever they are
+    return regular_files.request(most, *paths)
+
+
+def _process_for(request: bytes) -> "subprocess.Popen[bytes]":
+    """Return a process that has been given a request."""
+    while _IDLE:
+        owner, process = _IDLE.pop()
+        if owner == os.getpid():
+            with contextlib.suppress(BrokenPipeError):
+                _give(process, request)
+                return process
+            # It was killed.
+            _end(process)
+    words = [sys.executable, "-I", "-S", regular_files.__file__]
+    process = subprocess.Popen(
+        words,
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    with contextlib.suppress(BrokenPipeError):
+        _give(process, request)
+    return process
+
+
+def _give(process: "subprocess.Popen[bytes]", request: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(request)
+
+
+class _Answer(io.RawIOBase):
+    """The answer of the reading process; raises an error when nothing arrives in time.
+
+    Attributes:
+        is_complete: All of it was received, so that the process can be asked again.
+    """
 
     def __init__(self, process: "subprocess.Popen[bytes]", name: str, hint: str, most: int) -> None:
         super().__init__()
         assert process.stdout is not None
-        self.process, self.fd = process, process.stdout.fileno()
+        self.fd = process.stdout.fileno()
         self.name, self.hint, self.most = name, hint, most
+        self.is_complete = False
+        self._left = 0
 
     def head(self) -> tuple[str, int]:
         """Return the first line: a word and an error number."""
@@ -138,6 +195,7 @@ class _Pipe(io.RawIOBase):
         while not head.endswith(b"\n") and len(head) < _HEAD and (letter := self._next(1)):
             head += letter
         word, _, number = head.decode("ascii", "replace").strip().partition(" ")
+        self.is_complete = word in ("irregular", "large", "errno")
         return word, int(number) if number.isdigit() else 0
 
     def check(self) -> None:
@@ -157,16 +215,32 @@ class _Pipe(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read as any raw stream does; at the end check that the file was read completely."""
-        received = self._next(len(buffer))
-        if not received:
-            try:
-                code = self.process.wait(SILENCE_SECONDS)
-            except subprocess.TimeoutExpired:
-                raise _silent(self.name, SILENCE_SECONDS) from None
+        if self.is_complete:
+            return 0
+        if not self._left:
+            self._left = int.from_bytes(self._exactly(regular_files.PIECE_NUMBER), "big")
+        if not self._left:
+            code = self._exactly(1)[0]
+            self.is_complete = True
             if code:
-                raise UnreadableError(f"{self.name}: {_reason(max(0, code))}", self.hint)
+                raise UnreadableError(f"{self.name}: {_reason(code)}", self.hint)
+            return 0
+        received = self._next(min(len(buffer), self._left))
+        if not received:
+            raise UnreadableError(f"{self.name}: {_reason(0)}", self.hint)
+        self._left -= len(received)
         buffer[: len(received)] = received
         return len(received)
+
+    def _exactly(self, size: int) -> bytes:
+        found = b""
+        while len(found) < size:
+            part = self._next(size - len(found))
+            if not part:
+                # The process was killed.
+                raise UnreadableError(f"{self.name}: {_reason(0)}", self.hint)
+            found += part
+        return found
 
     def _next(self, size: int) -> bytes:
         if not select.select([self.fd], [], [], SILENCE_SECONDS)[0]:
@@ -175,6 +249,9 @@ class _Pipe(io.RawIOBase):
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
     if process.poll() is None:
         process.kill()
         try:
@@ -182,6 +259,14 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         except subprocess.TimeoutExpired:
             # It is stuck in the kernel, and holds nothing that we need: no pipe, no lock, no terminal.
             _LEFT.append(process)
+
+
+@atexit.register
+def _end_idle() -> None:
+    while _IDLE:
+        owner, process = _IDLE.pop()
+        if owner == os.getpid():
+            _end(process)
 
 
 def _reason(code: int) -> str:

@@ -26,13 +26,13 @@ from assay.rooms.importers.work.tools import IMPORTERS
 RANDOM = ImportOptions(order="random")
 MOST_SAMPLES = 2
 """About as many samples of a tool are read in small pieces."""
-LONG, SHORT = 3 << 17, 1 << 16
+LONG, SHORT = 3 << 16, 1 << 15
 MORE = (LONG - SHORT) // 2
 """Bytes that the long file may take more: if it were held, it would be its length several times over."""
 SMALL = (
-    (text_source, "_SHORT", 1 << 14),
-    (text_source, "CHUNK", 1 << 14),
-    (file_text, "CHUNK", 1 << 14),
+    (text_source, "_SHORT", 1 << 12),
+    (text_source, "CHUNK", 1 << 12),
+    (file_text, "CHUNK", 1 << 12),
     (json_pieces, "_MIN_READ", 1 << 12),
     (parts, "_MAX_LINES", 20),
     (rows, "MAX_ROWS", 100),
@@ -258,7 +258,7 @@ def test_a_summary_is_found_at_the_end_of_a_long_file(tmp_path: Path, monkeypatc
 def test_what_must_be_held_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_source, "MAX_WHOLE", 1 << 20)
     path = tmp_path / "table.csv"
-    path.write_text("size,rate\n" + "4096,100\n" * (1 << 17))
+    path.write_text("size,rate\n" + f"4096,{'1' * 500}\n" * (1 << 12))
     with pytest.raises(AssayError, match="larger than 1 MiB, the limit"):
         outputs_of(path)
 
