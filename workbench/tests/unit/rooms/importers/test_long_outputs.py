@@ -26,13 +26,13 @@ from assay.rooms.importers.work.tools import IMPORTERS
 RANDOM = ImportOptions(order="random")
 MOST_SAMPLES = 2
 """About as many samples of a tool are read in small pieces."""
-LONG, SHORT = 3 << 16, 1 << 15
+LONG, SHORT = 3 << 17, 1 << 16
 MORE = (LONG - SHORT) // 2
 """Bytes that the long file may take more: if it were held, it would be its length several times over."""
 SMALL = (
-    (text_source, "_SHORT", 1 << 12),
-    (text_source, "CHUNK", 1 << 12),
-    (file_text, "CHUNK", 1 << 12),
+    (text_source, "_SHORT", 1 << 14),
+    (text_source, "CHUNK", 1 << 14),
+    (file_text, "CHUNK", 1 << 14),
     (json_pieces, "_MIN_READ", 1 << 12),
     (parts, "_MAX_LINES", 20),
     (rows, "MAX_ROWS", 100),
