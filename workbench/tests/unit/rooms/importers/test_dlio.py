@@ -51,6 +51,11 @@ def test_every_number_comes_back(name: str) -> None:
     check_damage(dlio.read, text, name, 24)
 
 
+def test_units_of_dlio_3_and_marks_of_deviations_do_not_matter() -> None:
+    new = LOG.replace("MB/second", "MiB/second").replace("GB/second", "GiB/second").replace("(0.", "(±0.")
+    assert [one.figures for one in results_of(new)] == [one.figures for one in results_of(LOG)]
+
+
 def test_hosts_and_accelerators_are_lanes() -> None:
     (many,) = results_of(sample_text("mlperf-storage", "1.0-cosmoflow-16-hosts.json"))
     assert many.parameters == {"hosts": 16, "lanes": 4} and many.operation == "read"

@@ -24,6 +24,7 @@ STAMPS = {
     "docker and kubectl": "2026-11-30T03:12:28.123456789Z ",
     "ts": "Nov 30 03:12:28 ",
     "ts -s": "00:00:01 ",
+    "iperf3 --timestamps": "Mon Nov 30 03:12:28 2026 ",
     "ts -i with a pattern": "2026-11-30 03:12:28.123 ",
     "Jenkins": "[2026-11-30T03:12:28.123Z] ",
     "journalctl": "Nov 30 03:12:28 node-1 bench[123]: ",

@@ -57,3 +57,12 @@ def test_each_output_has_the_command_above_it() -> None:
     assert set(targets_of(first + OUTPUT + OUTPUT)) == {"/dev/sda", "fio"}
     (output,) = importer.read(first + OUTPUT, FILE)
     assert output.file.command.startswith("fio --name=m") and output.results[0].options["size"] == "4m"
+
+
+def test_a_job_that_its_runtime_ended_is_known() -> None:
+    command = f"$ fio --name={JOB} --size=4m"
+    found = [
+        importer.read(f"{command} {more}\n{OUTPUT}", FILE)[0].results[0].measured
+        for more in ("", "--runtime=1ms", "--runtime=1h")
+    ]
+    assert [one.status for one in found if one] == ["done", "time_limit", "done"]

@@ -279,3 +279,14 @@ def test_rates_of_a_format_are_those_of_writing() -> None:
     (result, *_) = results_of("5.04.06-files-flatfile.html", ImportOptions())
     assert result.operation == "write" and result.measured
     assert Decimal(figure(result, "Write_rate")) == Decimal(str(result.measured.iops))
+
+
+def test_a_flatfile_of_files_has_capitals_since_5_04_07() -> None:
+    columns = "tod timestamp Run Interval Xfersize Threads Reqrate Rate Resp Resp_max MB/sec MB_read MB_write Read_rate"
+    row = (
+        "11:47:28.046 04/11/2019-11:47:28-ICT rd1 avg_2-60 4093 n/a 9999988 33891.39 1.8743 2864.126 132.3209 132.3209"
+    )
+    text = f"<pre>\n     {columns} Read_resp\n{row} 0 33891.39 1.8743\n"
+    (result,) = read(text).results
+    assert result.operation == "random_read" and result.measured and result.measured.iops == 33891.39
+    assert result.measured.latency == {"mean": 1874300.0, "max": 2864126000.0}

@@ -30,6 +30,8 @@ _PREFIXES = tuple(
         rf"^[^\t\n]{{1,100}}\t[^\t\n]{{1,100}}\t{_STAMP}(?: |$)",
         # kubectl logs --timestamps, docker logs --timestamps, GitHub Actions, `ts -i`, Jenkins.
         rf"^\[?{_STAMP}\]?(?: |$)",
+        # `iperf3 --timestamps`, by default %c: `Mon Nov 30 12:15:17 2026`.
+        rf"^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_SHORT} [0-9]{{4}}(?: |$)",
         # `ts` and its -s: by default `Nov 30 03:12:28`.
         rf"^\[?(?:{_SHORT}|[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]{{1,9}})?)\]?(?: |$)",
     )
@@ -43,6 +45,12 @@ _MARGIN = (" ", "\t", ">")
 _BLANK = "".join((*_MARGIN, "\r"))
 _FIRST = re.compile(r"(?:[ \t\r>]*\n)*([ \t>]*)")
 _ENTITY = re.compile(r"&(?:gt|lt|amp|quot|#[0-9]{1,4});")
+_BREAK = re.compile(r"<br ?/?>(?=[ \t\r]*\n)", re.IGNORECASE)
+_MARKUP = re.compile(r"</?(?:pre|code|p|div|span|font|b|i|tt|samp|blockquote)(?: [^<>\n]{0,200})?>", re.IGNORECASE)
+"""What pages put around preformatted lines; a line of a tool may have other words in angle brackets."""
+_QUOTED = "content-transfer-encoding: quoted-printable"
+_SOFT = re.compile(r"=[ \t]*\r?\n")
+_OCTETS = re.compile(r"(?:=[0-9A-F]{2})+")
 _MAX_CONTROL = 0.01
 """Share of control characters above which bytes are no text in any 8-bit code."""
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
@@ -267,6 +275,20 @@ def without_entities(text: str) -> Iterator[str]:
     """Yield the text with `>` for `&gt;` and the like, if it was cut out of the source of a page; lines stay."""
     if _ENTITY.search(text):
         yield html.unescape(text)
+
+
+def without_markup(text: str) -> Iterator[str]:
+    """Yield the text of a page's source without breaks and marks of preformatted text; lines stay."""
+    if _BREAK.search(text) or _MARKUP.search(text):
+        broken = _BREAK.sub("", text)
+        yield html.unescape(_MARKUP.sub("", re.sub("<br ?/?>", "\n", broken, flags=re.IGNORECASE)))
+
+
+def without_quoting(text: str) -> Iterator[str]:
+    """Yield the text of a mail without what quoted-printable has added, if its head names that (RFC 2045, 6.7)."""
+    if _QUOTED in text.lower():
+        joined = _SOFT.sub("", text)
+        yield _OCTETS.sub(lambda octets: bytes.fromhex(octets[0].replace("=", "")).decode("utf-8", "replace"), joined)
 
 
 def stamps_of(text: str) -> Iterator[re.Pattern[str]]:

@@ -5,7 +5,7 @@ The benchmark in C (since 2020) writes GiB/s and kIOPS; its forerunner in shell 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
@@ -115,7 +115,24 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
     starts = titles or [0]
     if any(_RESULT.fullmatch(line) for line in lines[: starts[0]]):
         starts.insert(0, 0)
+    starts = sorted({*starts, *_further_starts(lines)})
     return [_output(lines[start:end], start + 1, file) for start, end in pairwise((*starts, len(lines)))]
+
+
+def _further_starts(lines: Sequence[str]) -> Iterator[int]:
+    """Yield where summaries begin whose title was cut off: with a phase that was printed before the last score."""
+    seen: dict[str, tuple[str | None, ...]] = {}
+    has_score = False
+    for number, line in enumerate(lines):
+        if _TITLE.fullmatch(line):
+            seen, has_score = {}, False
+        elif match := _RESULT.fullmatch(line):
+            if has_score and seen.get(match[2], match.groups()) != match.groups():
+                yield number
+                seen, has_score = {}, False
+            seen[match[2]] = match.groups()
+        elif _SCORES.fullmatch(line):
+            has_score = True
 
 
 def _output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOutput:

@@ -4,7 +4,7 @@ Rates are MiB/s, 2^20 bytes, in all of them; `MB/sec` of the line `Max Write` is
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from assay.model.escape import escape_line
@@ -13,8 +13,8 @@ from assay.model.secret import redact_line
 from assay.rooms.importers.work.figure_units import whole_number
 from assay.rooms.importers.work.ior_json import CSV, csv_tests, json_tests, without_log
 from assay.rooms.importers.work.ior_results import HINT, Test, results_of
-from assay.rooms.importers.work.ior_setup import command_line
-from assay.rooms.importers.work.ior_text import read_tests
+from assay.rooms.importers.work.ior_setup import TYPED, command_line, typed_block
+from assay.rooms.importers.work.ior_text import TABLE, read_tests
 from assay.rooms.importers.work.json_text import decode_json
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, OutputError, ToolOutput
 
@@ -24,6 +24,8 @@ _JSON = re.compile(r'^[ \t]*\{\s*(?:"Version": "([^"\n]{0,40})",\s*)?"Began": "[
 _BEGAN = re.compile(r"(?:Run began|Began *): (.*)")
 _COMMAND = re.compile(r"Command line(?: used| *): (.*)")
 _MACHINE = re.compile(r"Machine *: \S+ (\S+).*")
+_REST = re.compile(r"\s*(?:[|;&\\]|[0-9]?>)")
+"""What ends a command in a shell."""
 _MAX_DATE = 40
 
 
@@ -31,7 +33,7 @@ def recognise(text: str) -> bool:
     """Whether a text has output of IOR."""
     if _JSON.search(text):
         return True
-    return any(_TITLE.fullmatch(line) or CSV.fullmatch(line) for line in _lines(text))
+    return any(_TITLE.fullmatch(line) or CSV.fullmatch(line) or TABLE.fullmatch(line) for line in _lines(text))
 
 
 def _lines(text: str) -> list[str]:
@@ -57,7 +59,21 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
         first = next(number for number, line in enumerate(lines, start=1) if CSV.fullmatch(line))
         return [_output(tests, file, first, {"form": "CSV"})]
     starts = [number for number, line in enumerate(lines) if _TITLE.fullmatch(line)]
+    starts = sorted({*starts, *_further_starts(lines)})
     return [_text_output(lines[start:end], start + 1, file) for start, end in pairwise((*starts, len(lines)))]
+
+
+def _further_starts(lines: Sequence[str]) -> Iterator[int]:
+    """Yield where outputs begin whose first lines were cut off: with the command line typed above, or the table."""
+    has_title, typed = False, None
+    for number, line in enumerate(lines):
+        if _TITLE.fullmatch(line):
+            has_title = True
+        elif "ior" in line and TYPED.fullmatch(line.strip()):
+            has_title, typed = False, number
+        elif TABLE.fullmatch(line) and not has_title:
+            yield number if typed is None else typed
+            typed = None
 
 
 def _text_output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOutput:
@@ -72,8 +88,12 @@ def _text_output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOu
             command = match[1]
         elif match := _MACHINE.fullmatch(line):
             known["host"] = escape_line(match[1], 80)
+    typed = None if title else TYPED.fullmatch(lines[0].strip())
+    command = command or (_REST.split(typed["command"])[0] if typed else "")
     known["command"] = redact_line(escape_line(command))
-    tests = read_tests(lines, first, _main_version(known["version"]), command_line(command.split()[1:]))
+    asked = command_line(command.split()[1:]) if command else None
+    block = typed_block(asked, typed["tasks"] or "") if typed and asked else {}
+    tests = read_tests(lines, first, _main_version(known["version"]), asked, block)
     return _output(tests, file, first, known)
 
 
@@ -102,7 +122,7 @@ def _json_outputs(text: str, file: ImportedFile) -> list[ToolOutput]:
             "command": redact_line(escape_line(words["Command line"])),
             "host": escape_line(words["Machine"].partition(" ")[2].split(" ")[0], 80),
         }
-        line = command_line(words["Command line"].split()[1:])
+        line = command_line(words["Command line"].split()[1:]) if words["Command line"] else None
         tests = json_tests(document, "\n".join(own), first, _main_version(words["Version"]), line)
         found.append(_output(tests, file, first, known))
     return found

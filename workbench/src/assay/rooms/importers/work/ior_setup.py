@@ -40,6 +40,34 @@ def command_line(words: Sequence[str]) -> IorTest | None:
     return None if "script" in test.texts else test
 
 
+TYPED = re.compile(
+    r"(?:.{0,80}[$#>] *)?(?:(?:\S{0,80}/)?(?:mpirun|mpiexec|srun)\b"
+    r"(?:.{0,200}? (?:-np|-n|--np|--ntasks)[ =](?P<tasks>[0-9]{1,7})\b)?"
+    r".{0,200}? )?(?P<command>(?:\S{0,80}/)?ior +-.{1,400})"
+)
+"""A command line as it was typed: it says what the block of options would say if that is missing."""
+
+
+def typed_block(line: IorTest, tasks: str) -> dict[str, str]:
+    """Return the entries of the block of options that follow from a command line, by IOR's names.
+
+    Args:
+        line: What the command line sets.
+        tasks: Number of tasks of the MPI launcher; empty if it is not known.
+    """
+    block = {
+        "api": line.api,
+        "test filename": line.texts.get("testfile", ""),
+        "access": "file-per-process" if line.has("fileperproc") else "single-shared-file",
+        "ordering in a file": "random" if line.has("randomoffset") else "sequential",
+        "xfersize": f"{line.sizes['transfersize']} bytes",
+        "blocksize": f"{line.sizes['blocksize']} bytes",
+        "segments": str(line.sizes["segmentcount"]),
+        "tasks": tasks,
+    }
+    return {name: text for name, text in block.items() if text}
+
+
 @dataclass
 class Setup:
     """What a test was asked to do.

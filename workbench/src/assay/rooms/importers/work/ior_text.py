@@ -64,9 +64,9 @@ _HINT_FAILED = "give the part of the file that stands above, if its figures are 
 class _Reader:
     """Reads the lines of one output after `IOR-...: MPI Coordinated Test of Parallel I/O`."""
 
-    def __init__(self, version: int, line: IorTest | None) -> None:
+    def __init__(self, version: int, line: IorTest | None, typed: Mapping[str, str]) -> None:
         self.tests: list[Test] = []
-        self._version, self._line = version, line
+        self._version, self._line, self._typed = version, line, typed
         self._entries: dict[str, str] | None = None
         self._columns: tuple[str, ...] = ()
         self._summary: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class _Reader:
     def _test(self, number: int) -> Test:
         """Return the test whose iterations are printed; one without options if these are not in the file."""
         if not self.tests:
-            self.tests.append(Test(0, number, Setup(version=self._version)))
+            self.tests.append(Test(0, number, Setup(self._version, dict(self._typed), line=self._line)))
         return self.tests[-1]
 
     def _best(self, match: re.Match[str], number: int) -> None:
@@ -212,7 +212,9 @@ def _summary_columns(line: str) -> tuple[str, ...]:
     return tuple(columns)
 
 
-def read_tests(lines: Sequence[str], first: int, version: int, line: IorTest | None) -> list[Test]:
+def read_tests(
+    lines: Sequence[str], first: int, version: int, line: IorTest | None, typed: Mapping[str, str]
+) -> list[Test]:
     """Return the tests of one output.
 
     Args:
@@ -220,11 +222,12 @@ def read_tests(lines: Sequence[str], first: int, version: int, line: IorTest | N
         first: Number of the first of them in the file, from 1.
         version: Main version of IOR.
         line: What the command line sets; None if that is not known.
+        typed: The block of options that follows from it, where IOR's own is missing.
 
     Raises:
         OutputError: A line is not what IOR prints there, or says that IOR failed.
     """
-    reader = _Reader(version, line)
+    reader = _Reader(version, line, typed)
     for number, text in enumerate(lines, start=first):
         reader.read(text, number)
     return reader.tests

@@ -17,7 +17,7 @@ from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import UNITS, convert
 from assay.rooms.importers.work.iozone_columns import HEADER, RateTable
 from assay.rooms.importers.work.iozone_excel import has_reports, report_cells, with_reports
-from assay.rooms.importers.work.iozone_head import HINT, MAX_KB, Head, read_head
+from assay.rooms.importers.work.iozone_head import HINT, MAX_KB, TYPED, Head, read_head
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
     Figure,
@@ -113,15 +113,20 @@ def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) 
 
 def _further_starts(lines: Sequence[str]) -> Iterator[int]:
     """Yield where outputs begin whose first lines were cut off: behind the results before another command line."""
-    last_result = None
+    last_result = typed = None
     for number, line in enumerate(lines):
         if line.strip() == _SPLASH:
-            last_result = None
+            last_result = typed = None
         elif HEADER.fullmatch(line) or _BLOCK.match(line) or (last_result is not None and _CELLS.match(line)):
-            last_result = number
+            if typed is not None:
+                yield typed
+            last_result, typed = number, None
         elif last_result is not None and _COMMAND.match(line):
             yield last_result + 1
-            last_result = None
+            last_result = typed = None
+        elif last_result is not None and "iozone" in line and TYPED.fullmatch(line.strip()):
+            # Only results after it show that it was run.
+            typed = number
 
 
 def _output(lines: Sequence[str], start: int, end: int, file: ImportedFile) -> ToolOutput:

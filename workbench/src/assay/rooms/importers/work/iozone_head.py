@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 
 from assay.model.escape import escape_line
 from assay.model.secret import redact_word
@@ -21,6 +22,9 @@ _VERSION = re.compile(r"\s*Version \$Revision: ([0-9.]{1,20}) \$\s*")
 _BUILD = re.compile(r"\s*Build: (.*)")
 _BEGAN = re.compile(r"\s*Run began: (.*)")
 _COMMAND = re.compile(r"\s*Command line used: ?(.*)")
+TYPED = re.compile(r"(?:.{0,80}[$#>] *)?(?:sudo +|time +)?((?:\S{0,80}/)?iozone +-\S.{0,400})")
+"""A command line as it was typed, which says what the first lines would say if they are missing."""
+_TYPED_SIZE = re.compile(r"([0-9]{1,12})([kKmMgG]?)")
 _SIZE = re.compile(r"\s*(File size set to|Record Size) ([0-9]{1,20}) ([kK]B|[kK]bytes)\s*")
 _STRIDE = re.compile(r"\s*File stride size set to ([0-9]{1,7}) \* record size\.?\s*")
 _TEST = re.compile(r"\s*Throughput test with ([0-9]{1,7}) (?:process|thread)\w*\s*")
@@ -154,11 +158,14 @@ def read_head(lines: Sequence[str], start: int, end: int) -> Head:
     options: dict[str, str] = {}
     sizes = {"File size set to": 0, "Record Size": 0}
     processes, stride, is_invalid, has_begun = 0, None, False, False
+    typed = ""
     for line in lines[start:end]:
         if match := _TEST.fullmatch(line):
             processes = processes or int(match[1])
         if HEADER.fullmatch(line) or _END.match(line):
             break
+        if match := TYPED.fullmatch(line.strip()):
+            typed = match[1]
         for name, pattern in (("version", _VERSION), ("date", _BEGAN), ("command", _COMMAND)):
             if match := pattern.fullmatch(line):
                 texts[name] = match[1].rstrip()
@@ -176,13 +183,29 @@ def read_head(lines: Sequence[str], start: int, end: int) -> Head:
         is_invalid = is_invalid or "measurements are invalid in this mode" in line
     if not processes:
         processes = next((1 for line in lines[start:end] if _END.match(line)), 0)
+    arguments = tuple((texts["command"] or typed).split())
+    if not texts["command"]:
+        options |= {word: "" for word in arguments if word in _FLAGS.values()}
+        sizes = {
+            name: known or _typed_size(arguments, flag)
+            for (name, known), flag in zip(sizes.items(), ("-s", "-r"), strict=True)
+        }
     return Head(
         version=texts["version"],
         date=escape_line(texts["date"], 80),
-        arguments=tuple(texts["command"].split()),
+        arguments=arguments,
         sizes=(sizes["File size set to"], sizes["Record Size"]),
         processes=processes,
         stride=stride,
         options=options,
         is_invalid=is_invalid,
     )
+
+
+def _typed_size(arguments: Sequence[str], flag: str) -> int:
+    """Return the bytes that an option sets, which counts in KB; 0 if it is not given once."""
+    found = [word for name, word in pairwise(arguments) if name == flag]
+    match = _TYPED_SIZE.fullmatch(found[0]) if len(found) == 1 else None
+    if match is None:
+        return 0
+    return min(int(match[1]) << {"k": 0, "m": 10, "g": 20}[match[2].lower() or "k"], int(MAX_KB)) * 1024

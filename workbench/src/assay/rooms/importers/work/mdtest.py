@@ -35,9 +35,10 @@ _COMMAND = re.compile(r"Command line used: ?(.*)")
 _TASKS = re.compile(r"([0-9]{1,7}) tasks, ([0-9]{1,19}) (?:files/directories|files?|directories)")
 _SHIFT = re.compile(r".*Shifting ranks by ([0-9]{1,7}) for each phase\.")
 _TABLE = re.compile(r"SUMMARY( rate| time)?(?: \(in [a-z/]+\))?: \(of ([0-9]{1,7}) iterations\)")
-_HEAD = re.compile(r" +(?:Operation .*Max +Min +Mean +Std Dev|-[- ]*)")
-_ROW = re.compile(r" {1,4}((?:Directory|File|Tree) [a-z]+(?: \(stonewall\))?) *: *(.*)"
-                  r"| {1,4}((?:Directory|File|Tree) [a-z]+) +(.*)")  # fmt: skip
+_HEAD = re.compile(r" *(?:Operation .*Max +Min +Mean +Std Dev|-+(?: +[-—]+){4})")
+"""A page may have taken away blanks, and made dashes longer."""
+_ROW = re.compile(r" {0,4}((?:Directory|File|Tree) [a-z]+(?: \(stonewall\))?) *: *(.*)"
+                  r"| {0,4}((?:Directory|File|Tree) [a-z]+) +(.*)")  # fmt: skip
 _AMOUNT = re.compile(r"[0-9]{1,15}\.[0-9]{3}")
 _NO_AMOUNT = ("NA", "nan", "-nan", "inf", "-inf")
 _ERROR = re.compile(r"(?:mdtest )?ERROR: .*|.*: Process [0-9]+\(.*\): FAILED (?:in|at) .*")
@@ -152,9 +153,11 @@ def _tables(lines: Sequence[str], first: int) -> list[_Table]:
             if not tables:
                 tables.append(_Table(tasks, items))
             tables[-1].iterations = int(match[2])
+        elif _HEAD.fullmatch(line):
+            continue
         elif not line.strip() or line.startswith("--"):
             kind = ""
-        elif kind and not _HEAD.fullmatch(line):
+        elif kind:
             _add_row(tables[-1], kind, line, number)
     return [table for table in tables if table.figures]
 

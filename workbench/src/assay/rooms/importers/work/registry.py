@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from shlex import quote
@@ -18,6 +18,8 @@ from assay.rooms.importers.work.file_text import (
     without_flow,
     without_indents,
     without_margin,
+    without_markup,
+    without_quoting,
 )
 from assay.rooms.importers.work.iozone_excel import text_of_spreadsheet
 from assay.rooms.importers.work.long_text import Text, windows_of
@@ -118,24 +120,31 @@ def _outputs_of(path: str, source: UserText, hint: str, stated: ImportOptions) -
         hint = "give what iozone printed: it has the rates of each process, too"
         raise AssayError(f"{path}: a spreadsheet of iozone's throughput mode (-b), which is not read", hint)
     text = without_margin(text) if isinstance(text, str) else text
-    problems: list[LineError] = []
-    left_out: list[ToolOutput] = []
+    found: dict[str, list[ToolOutput]] = {}
+    problems: dict[str, list[LineError]] = {}
     for each, importers in _recognised(text, stated):
-        try:
-            outputs = [one for importer in importers for one in _read_by(importer, path, each, known, stated)]
-            if any(result.measured for one in outputs for result in one.results):
-                return sorted(outputs, key=lambda one: one.file.line)
-            left_out = left_out or outputs
-        except LineError as error:
-            # What a logger put before each line, or how a page writes `>`, may be the reason.
-            problems.append(error)
-    if left_out:
-        return left_out
-    if problems:
-        # With such additions, what is wrong is found without them.
-        raise problems[:2][-1]
+        for importer in importers:
+            if _has_results(found.get(importer.name, ())):
+                continue
+            try:
+                outputs = _read_by(importer, path, each, known, stated)
+                if importer.name not in found or _has_results(outputs):
+                    found[importer.name] = outputs
+            except LineError as error:
+                # What a logger put before each line, or how a page writes `>`, may be the reason.
+                problems.setdefault(importer.name, []).append(error)
+    for name, errors in problems.items():
+        if name not in found:
+            # With such additions, what is wrong is found without them.
+            raise errors[:2][-1]
+    if found:
+        return sorted((one for outputs in found.values() for one in outputs), key=lambda one: one.file.line)
     what = "not a format that Assay can import" if any(one.strip() for one in windows_of(text)) else "empty"
     raise AssayError(f"{path}: {what}", hint)
+
+
+def _has_results(outputs: Iterable[ToolOutput]) -> bool:
+    return any(result.measured for one in outputs for result in one.results)
 
 
 def _recognised(text: Text, stated: ImportOptions) -> Iterator[tuple[Text, list[Importer]]]:
@@ -153,7 +162,8 @@ def _recognised(text: Text, stated: ImportOptions) -> Iterator[tuple[Text, list[
 def _known_forms(text: str, tools: Sequence[Importer]) -> Iterator[tuple[str, list[Importer]]]:
     """Yield each form of a text in which there are outputs of tools, and what reads these."""
     stamped = (form.sub("", text) for form in stamps_of(text))
-    for each in chain((text,), stamped, without_entities(text), without_flow(text), without_indents(text)):
+    pages = (without_entities(text), without_markup(text), without_flow(text), without_quoting(text))
+    for each in chain((text,), stamped, *pages, without_indents(text)):
         if importers := _tools_in(each, tools):
             yield each, importers
 

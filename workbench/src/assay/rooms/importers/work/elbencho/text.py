@@ -17,7 +17,10 @@ from assay.rooms.importers.work.results import Figure, OutputError
 
 _HEAD = ["OPERATION", "RESULT", "TYPE", "FIRST", "DONE", "LAST", "DONE"]
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,12}[A-Za-z]")
-_PROMPT = re.compile(r"(?:[^\n]{0,120}?[$#>%] +)?((?:[^\s'\"]{0,200}/)?elbencho(?:-[^\s]{0,20})? +-?[^\n]*)")
+_PROMPT = re.compile(
+    r"(?:[^\n]{0,120}?[$#>%] +)?(?:(?:sudo +)?(?:docker|podman|nerdctl) run [^\n]{0,300}? )?"
+    r"((?:[^\s'\"]{0,200}/)?elbencho(?:[:-][^\s]{0,40})? +-?[^\n]*)"
+)
 _ELAPSED = re.compile(r"(?:([0-9]{1,9})h)?(?:([0-9]{1,2})m)?([0-9]{1,9}(?:\.[0-9]{3})?)s|([0-9]{1,12})ms")
 _TIME = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,3})?)(us|ms|s)?")
 _PERCENTILE = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,15})?)%<=([0-9]{1,18}(?:\.[0-9]{1,3})?)")

@@ -24,6 +24,7 @@ from assay.rooms.importers.work.fio_options import (
     parameters_of,
     pattern_operation,
     stated_operation,
+    time_of,
     why_no_storage,
 )
 from assay.rooms.importers.work.fio_snapshots import snapshot_words
@@ -106,11 +107,12 @@ def _text_results(output: TextOutput, order: Order | None) -> Iterator[ImportedR
             operation, left_out = None, snapshot_words(job.later)
         parameters: dict[str, AxisValue] = {}
         measured, latency_name = None, ""
+        typed = output.command.options_of(job.name)
         if operation is not None:
-            measured, latency_name = _measurement(job, operation, common)
+            limit = time_of(typed.get("runtime", ""))
+            measured, latency_name = _measurement(job, operation, common, limit)
             others = together[job.report, job.group] > 1 or (job.jobs == 1 and output.headers.has_several(job.group))
             printed = _parameters(job, operation, common, is_alone=not others)
-            typed = output.command.options_of(job.name)
             # What was printed counts, since it is what was done.
             parameters = (parameters_of(typed, operation, not others) if typed else {}) | printed
         yield ImportedResult(
@@ -120,7 +122,7 @@ def _text_results(output: TextOutput, order: Order | None) -> Iterator[ImportedR
             workload=job.name + suffix,
             operation=operation,
             parameters=parameters,
-            options=output.command.options_of(job.name) | (common.options if common else {}),
+            options=typed | (common.options if common else {}),
             figures=figures,
             latency_of=latency_name,
             measured=measured,
@@ -200,8 +202,13 @@ def _is_near(job: TextJob, name: str, size: int) -> bool:
     return bool(job.error) or least - slack <= moved <= most + slack
 
 
-def _measurement(job: TextJob, operation: str, common: CommonOptions | None) -> tuple[Measurement, str]:
-    """Return what a job measured, in Assay's units, and which of fio's times its latencies are."""
+def _measurement(
+    job: TextJob, operation: str, common: CommonOptions | None, limit: int | None
+) -> tuple[Measurement, str]:
+    """Return what a job measured, in Assay's units, and which of fio's times its latencies are.
+
+    `limit` is its `runtime` in nanoseconds, if that is known.
+    """
     names = directions_of(operation, "mixed" in job.directions)
     size = common.size_of(_data_directions(operation)) if common else None
     total, first = job.errors or (1 if job.error else 0, job.error)
@@ -210,6 +217,7 @@ def _measurement(job: TextJob, operation: str, common: CommonOptions | None) -> 
         is_failed=bool(job.error),
         errors=error_tallies(code, max(total, 1 if code else 0)),
         method=common.options.get("ioengine", "") if common else "",
+        limit_ns=limit,
     )
     kinds = []
     for name in names:

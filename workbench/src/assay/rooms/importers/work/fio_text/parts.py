@@ -22,6 +22,7 @@ _MARGIN = " \t>"
 _STARTING = re.compile(r"Starting [0-9]+ (?:thread|process)")
 _CLIENT = re.compile(r"hostname=\S+, be=[01], |<[^>]{1,200}> .{0,300}: \(groupid=|All clients: \(groupid=")
 _GROUP = re.compile(r"Run status group ([0-9]{1,9}) \(all jobs\):\s*")
+_BARE_GROUP = ("READ: ", "WRITE: ", "TRIM: ", "MIXED: ")
 _LIKE_GROUP = re.compile(r"Run status group|\s+(?:READ|WRITE|TRIM|MIXED): ")
 _DISKS = re.compile(r"Disk stats \(read/write\):\s*")
 _GROUP_LINE = re.compile(
@@ -225,7 +226,10 @@ class _Reader:
             self._is_disks, self._group = bool(self.outputs), None
             self.end_job()
         elif self._job is not None:
-            self._job.read_line(line, number)
+            # Pages and mail programs take away the blanks at the beginnings of lines.
+            self._job.read_line(line if line[0].isspace() else f" {line}", number)
+        elif self._group is not None and line.startswith(_BARE_GROUP):
+            self._add_group_line(f" {line}", number)
         elif not line[0].isspace():
             return
         elif self._group is not None and _LIKE_GROUP.match(line):

@@ -174,6 +174,9 @@ def _rate_line(job: TextJob, match: re.Match[str]) -> None:
     is_old = match["old_io"] is not None
     known = job.has_right_fractions and not is_old
     job.begin(match[1])
+    if match["bw"] == "0":
+        # With unified_rw_reporting=both, fio 3.27 and later print zeros without units as the sum (stat.c).
+        return
     iops = amount_of(match["old_iops"] or match["iops"], "1/s", is_fraction_known=known)
     words = (match["old_bw"],) if is_old else (match["bw"], match["bw_alt"])
     rates = tuple(amount_of(word.replace(" ", ""), "bytes/s", is_old, known) for word in words)

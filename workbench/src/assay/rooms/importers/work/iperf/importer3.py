@@ -21,7 +21,8 @@ def _lines(text: Text) -> Iterator[str]:
 
 def _is_text(line: str) -> bool:
     patterns = (text3.CLIENT, text3.SERVER, text3.CONNECTION)
-    return line.startswith(_STARTS) and any(pattern.fullmatch(line) for pattern in patterns)
+    is_first = line.startswith(_STARTS) and any(pattern.fullmatch(line) for pattern in patterns)
+    return is_first or text3.is_total(line)
 
 
 def recognise(text: str) -> bool:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from assay.model.escape import escape_line
 from assay.rooms.importers.work.figure_units import convert
 from assay.rooms.importers.work.iperf.results import Transfer
-from assay.rooms.importers.work.iperf.rows import NAME, IntervalRow, IntervalRows, read_row
+from assay.rooms.importers.work.iperf.rows import NAME, ROW, IntervalRow, IntervalRows, read_row
 from assay.rooms.importers.work.results import Figure
 
 CLIENT = re.compile(r"Connecting to host (?P<host>\S{1,255}), port (?P<port>[0-9]{1,5})")
@@ -21,6 +21,11 @@ _ACCEPTED = re.compile(r"Accepted connection from (?P<host>\S{1,255}), port [0-9
 CONNECTION = re.compile(
     rf"{NAME} local (?P<local>\S{{1,255}}) port [0-9]{{1,5}} connected to (?P<peer>\S{{1,255}}) port [0-9]{{1,5}}"
 )
+TYPED = re.compile(
+    r"(?:.{0,120}[$#>] *)?(?:sudo +)?(?:\S{0,80}/)?iperf3 (?:.{0,200} )?(?:-c|--client)(?: +|=)"
+    r"(?P<host>\S{1,255})(?: .*)?"
+)
+_STREAMS = re.compile(r"(?:-P|--parallel)[ =]?([0-9]{1,4})\b")
 _REVERSE = re.compile(r"Reverse mode, remote host \S{1,255} is sending")
 _HEAD = re.compile(r"\[ ID\](?:\[Role\])? Interval +Transfer +(?:Bitrate|Bandwidth)(?P<columns>.*)")
 _STARTING = re.compile(
@@ -47,6 +52,8 @@ class _Test:
         rows: Rows of intervals.
         totals: Rows of the last table.
         figures: Figures outside of rows.
+        failed: Why iperf says that it failed; empty if it does not.
+        is_cut: Its first lines are missing, and the command line, too, so that the way is not known.
     """
 
     line: int
@@ -61,6 +68,7 @@ class _Test:
     totals: IntervalRows = field(default_factory=IntervalRows)
     figures: list[Figure] = field(default_factory=list)
     failed: str = ""
+    is_cut: bool = False
 
 
 class _Reader:
@@ -70,6 +78,7 @@ class _Reader:
         self.tests: list[_Test] = []
         self._alone = ""
         self._is_last = self._after_line = False
+        self._typed: re.Match[str] | None = None
 
     def read(self, line: str, number: int) -> None:
         """Read a line.
@@ -80,13 +89,29 @@ class _Reader:
         if match := CLIENT.fullmatch(line) or _ACCEPTED.fullmatch(line):
             is_server = line.startswith("Accepted")
             self.tests.append(_Test(number, is_server, escape_line(match["host"], 80)))
-            self._is_last = False
+            self._is_last, self._typed = False, None
         elif match := _HEAD.fullmatch(line):
             self._head(match["columns"])
         elif _SEPARATOR.fullmatch(line):
             self._after_line = True
+        elif "iperf3" in line and (typed := TYPED.fullmatch(line)):
+            self._typed = typed
+        elif (self._typed or not self.tests) and is_total(line):
+            self._begin_cut(line, number)
         elif self.tests:
             self._part(self.tests[-1], line, number)
+
+    def _begin_cut(self, line: str, number: int) -> None:
+        """Begin a test of which only the last rows were kept (`iperf3 ... | tail`)."""
+        typed, self._typed = self._typed, None
+        test = _Test(number, False, escape_line(typed["host"], 80) if typed else "", is_cut=typed is None)
+        if typed is not None:
+            words = f"{typed.group().partition('iperf3 ')[2]} "
+            test.is_reverse = any(word in words.split() for word in ("-R", "--reverse"))
+            test.streams = int(streams[1]) if (streams := _STREAMS.search(words)) else 1
+        self.tests.append(test)
+        self._is_last, self._alone = True, ""
+        self._part(test, line, number)
 
     def _head(self, columns: str) -> None:
         is_udp = "Datagrams" in columns or "Jitter" in columns
@@ -113,6 +138,11 @@ class _Reader:
                 test.figures += [Figure(f"CPU, {side}: {name}", text, "%") for name, text in named]
         elif match := _FAILED.fullmatch(line):
             test.failed = escape_line(match[1], 120)
+
+
+def is_total(line: str) -> bool:
+    """Whether a line is a row of the last table, which says of which end it is."""
+    return line.startswith("[") and line.endswith(("sender", "receiver")) and bool(ROW.fullmatch(line))
 
 
 def text_transfers(lines: Iterable[str]) -> Iterator[Transfer]:
@@ -144,7 +174,7 @@ def _transfer(test: _Test, role: str, is_first: bool) -> Transfer:
     found.record_size, found.options = test.record_size, test.options
     totals, parts = ([row for row in rows if row.role == role] for rows in (test.totals, test.rows))
     streams = {row.id for row in totals if row.id != "SUM"}
-    found.streams = test.streams or max(len(streams), 1)
+    found.streams = test.streams or max(len(streams), 0 if test.is_cut else 1)
     whole = [row for row in totals if row.id == "SUM"] or totals
     ends = {end: next((row for row in whole if row.end_of == end), None) for end in ("sender", "receiver", "")}
     received, sent = ends["receiver"], ends["sender"]
@@ -152,7 +182,8 @@ def _transfer(test: _Test, role: str, is_first: bool) -> Transfer:
     if test.is_server and not role:
         # A server prints zeros as the figures of the other side, or no row of it.
         is_reverse = bool(sent and sent.rate and not (received and received.rate))
-    found.way = "receive" if test.is_server != is_reverse else "send"
+    if not test.is_cut or role:
+        found.way = "receive" if test.is_server != is_reverse else "send"
     _rate(found, received, sent, ends[""])
     if not totals:
         reason = f": {test.failed}" if test.failed else ""

@@ -38,6 +38,7 @@ _TOTAL = re.compile(
     r"ReceivedMessages=(?P<received>[0-9]{1,15})(?:; SkippedMessages=(?P<skipped>[0-9]{1,15}))?"
 )
 _MEAN = re.compile(rf"sockperf: ====> avg-(?P<what>lat|latency|rtt)= *(?P<mean>{_NUMBER}) \((?P<more>.{{1,300}})\)")
+_SUMMARY = re.compile(rf"sockperf: Summary: (?P<what>Latency|Round trip) is (?P<mean>{_NUMBER}) usec")
 _DEVIATION = re.compile(rf"(std-dev|mean-ad|median-ad|siqr|cv|std-error)=({_NUMBER})")
 _INTERVAL = re.compile(rf"({_NUMBER})% ci=\[(-?{_NUMBER}), ({_NUMBER})\]")
 _LOST = re.compile(
@@ -47,7 +48,7 @@ _LOST = re.compile(
 _OBSERVATION = re.compile(
     rf"sockperf: ---> (?:<(?P<end>MAX|MIN)> observation|percentile +(?P<percent>{_NUMBER})) = +(?P<time>{_NUMBER})"
 )
-_COUNT = re.compile(r"sockperf: Total (?P<count>[0-9]{1,15}) observations; .{1,80}")
+_COUNT = re.compile(r"sockperf: Total (?P<count>[0-9]{1,15}) observations(?:; .{1,80})?")
 _STREAM = re.compile(rf"sockperf: Total of (?P<count>[0-9]{{1,15}}) messages sent in (?P<time>{_NUMBER}) sec.{{0,80}}")
 _RATE = re.compile(r"sockperf: Summary: Message Rate is (?P<rate>[0-9]{1,15}) \[msg/sec\].{0,120}")
 _WIDTH = re.compile(
@@ -96,7 +97,7 @@ def _clean(text: Text) -> Iterator[str]:
 def recognise(text: str) -> bool:
     """Whether a text has output of sockperf."""
     return any(
-        _VERSION.fullmatch(line) or _TOTAL.fullmatch(line) or _STREAM.fullmatch(line)
+        any(pattern.fullmatch(line) for pattern in (_VERSION, _TOTAL, _STREAM, _SUMMARY))
         for line in _clean(text)
         if line.startswith("sockperf: ")
     )
@@ -114,7 +115,7 @@ def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING)
         OutputError: It is not what sockperf writes.
     """
     tests: list[_Test] = []
-    stated_options = ""
+    stated_options, has_warmed_up = "", False
     for number, line in enumerate(_clean(text), start=1):
         if line[:1].isdigit():
             # A full log has a line for each message.
@@ -123,7 +124,9 @@ def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING)
             stated_options = match[1]
             continue
         is_first = _VERSION.fullmatch(line)
-        if is_first or (not tests and line.startswith("sockperf: ")) or _is_second(tests, line):
+        starts_again = line == _WARM_UP and bool(tests) and (has_warmed_up or tests[-1].number("total seconds"))
+        has_warmed_up = line == _WARM_UP or (has_warmed_up and not is_first)
+        if is_first or (not tests and line.startswith("sockperf: ")) or starts_again or _is_second(tests, line):
             tests.append(_Test(number, version=escape_line(is_first[1], 40) if is_first else ""))
             tests[-1].options, stated_options = _options(stated_options), ""
         if tests:
@@ -134,9 +137,16 @@ def read(text: Text, file: ImportedFile, stated: ImportOptions = STATED_NOTHING)
     return found
 
 
+_WARM_UP = "sockperf: Warmup stage (sending a few dummy messages)..."
+
+
 def _is_second(tests: Sequence[_Test], line: str) -> bool:
     """Return whether a line is the first figure of another test."""
-    return bool(tests) and "[Total Run]" in line and tests[-1].number("total seconds") is not None
+    if not tests:
+        return False
+    if _SUMMARY.fullmatch(line):
+        return tests[-1].number("observations") is not None
+    return "[Total Run]" in line and tests[-1].number("total seconds") is not None
 
 
 def _options(words: str) -> dict[str, str]:
@@ -172,6 +182,10 @@ def _read_line(test: _Test, line: str, number: int) -> None:
         if interval := _INTERVAL.search(match["more"]):
             name = f"{interval[1]}% ci"
             test.figures += [Figure(f"{name} low", interval[2], "us"), Figure(f"{name} high", interval[3], "us")]
+    elif (match := _SUMMARY.fullmatch(line)) and test.is_full is None:
+        # In an excerpt, only this line has the mean.
+        test.is_full = match["what"] == "Round trip"
+        test.figures.append(Figure(f"avg-{'rtt' if test.is_full else 'latency'}", match["mean"], "us"))
     elif match := _LOST.fullmatch(line):
         test.figures += [Figure(name, text) for name, text in match.groupdict().items()]
     elif match := _OBSERVATION.fullmatch(line):
@@ -211,6 +225,8 @@ def _output(test: _Test, file: ImportedFile) -> ToolOutput:
         reason = "its rate is 0"
     elif not bandwidth and not reason and not _latency(test):
         reason = "its times are 0"
+    elif not bandwidth and not reason and test.number("valid seconds") is None:
+        reason = "how long it took is missing, so that its rate is not known"
     measured = None if reason else _stream(test, bandwidth) if bandwidth else _round_trips(test)
     words = " ".join(word for word in (test.protocol, kind) if word)
     size = None if reason else whole_number(test.options.get("msg-size"), 1 << 30)

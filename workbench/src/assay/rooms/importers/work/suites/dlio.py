@@ -32,7 +32,7 @@ MAX_FIGURES = 5_000
 _JSON = re.compile(r'^\{(?=\s*"[a-z_]{1,40}":)', re.MULTILINE)
 _SIGNS = ('"num_accelerators"', '"metric"', "_per_second")
 _NOT_FINITE = re.compile(r"(?<=[\s:\[])(?:NaN|-?Infinity)(?=[\s,\]}])")
-_METRIC = re.compile(r"(?:.{0,200}\W)?\[METRIC\] (.{1,80}): (\S{1,40})(?: \((\S{1,40})\))? *")
+_METRIC = re.compile(r"(?:.{0,200}\W)?\[METRIC\] (.{1,80}): (\S{1,40})(?: \(±?(\S{1,40})\))? *")
 _COUNT = "Number of Simulated Accelerators"
 _LOG_NAMES = {
     _COUNT: ("num_accelerators", ""),
@@ -59,7 +59,7 @@ _LOG_NAMES = {
     ),
     "Eval Throughput (MB/second)": ("eval_io_mean_MB_per_second", "eval_io_stdev_MB_per_second"),
 }  # fmt: skip
-"""Line of the log -> names in summary.json of its mean and its deviation."""
+"""Line of the log -> names in summary.json of its mean and its deviation. DLIO 3 calls the same units MiB and GiB."""
 _COUNTS = ("num_accelerators", "num_hosts", "num_files_train", "num_files_eval", "num_samples_per_file", "epochs")
 _SIZES = ("data_size_per_host_GB", "host_memory_GB", "potential_caching")
 _UNITS = (
@@ -174,9 +174,10 @@ def _log_output(lines: Sequence[str], first: int, file: ImportedFile) -> ToolOut
         match = _METRIC.fullmatch(line)
         if match is None:
             continue
+        label = match[1].replace("iB/second)", "B/second)")
         if match[1].endswith("_au_meet_expectation"):
             options[match[1]] = escape_line(match[2], 20)
-        for name, text in zip(_LOG_NAMES.get(match[1], ()), match.groups()[1:], strict=False):
+        for name, text in zip(_LOG_NAMES.get(label, ()), match.groups()[1:], strict=False):
             if not name or text is None or text == "nan":
                 continue
             if not is_amount(text) or name in figures:

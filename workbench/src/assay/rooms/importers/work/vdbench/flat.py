@@ -8,7 +8,11 @@ from assay.model.escape import escape_line
 from assay.rooms.importers.work.results import Figure, OutputError
 from assay.rooms.importers.work.vdbench.runs import BINARY, DECIMAL, HINT, MAX_NAME, REQUESTED, VdbenchRun, figure_of
 
-HEADER = re.compile(r"\s+tod\s+(?:timestamp\s+)?Run\s+Interval\s+reqrate\s+rate\s.*")
+HEADER = re.compile(
+    r"\s+tod\s+(?:timestamp\s+)?Run\s+Interval\s+(?:reqrate\s+rate|Xfersize\s+Threads\s+Reqrate\s+Rate)\s.*"
+)
+_OF_TOTAL = ("Threads", "Reqrate", "Rate", "Rate_std", "Rate_max", "Resp", "Resp_std", "Resp_max")
+"""Columns that the flatfile of files has with a capital since 5.04.07."""
 _ROW = re.compile(r"\s*[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\s+\S.*")
 _AVERAGE = re.compile(r"avg_[0-9]{1,9}(?:-[0-9]{1,9})?")
 _WORDS = ("tod", "timestamp", "Run", "Interval", "version")
@@ -27,7 +31,8 @@ def read_flat(lines: Iterable[str]) -> tuple[list[VdbenchRun], int]:
     first, is_open = 0, False
     for number, line in enumerate(lines, start=1):
         if "tod" in line and HEADER.fullmatch(line.rstrip()):
-            columns, first = line.split(), first or number
+            columns = [name.lower() if name in _OF_TOTAL else name for name in line.split()]
+            first = first or number
         if not columns or not _ROW.fullmatch(line.rstrip()):
             continue
         words = line.split()
