@@ -12,7 +12,7 @@ unexport CARGO_BUILD_TARGET CARGO_BUILD_TARGET_DIR
 .PHONY: help demo test test-all studies soak dist supply sbom bench agreement setup engine generate format clean
 
 help:                ## this list
-	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
 
 demo: setup          ## measure disk against memory, and objects in a simulator (3 minutes at most); write the report
 	$(VENV)/bin/assay run studies/quickstart/study.yaml --out $(RUNS)
@@ -23,6 +23,11 @@ test: setup-test     ## checks, the engine's tests, unit tests, commands and sho
 
 test-all: test setup-test-all   ## that, then all other tests; installs servers, a scheduler and a browser (30 minutes)
 	$(VENV)/bin/python tools/run_tests.py rest
+
+.PHONY: test-vm
+test-vm: setup-test  ## hosts that set themselves up at first boot, in emulated machines with kernels of their own (30 minutes)
+	@sh tools/bootstrap.sh guests
+	cd workbench && ../$(VENV)/bin/python -m pytest -q --color=no -o cache_dir=$(CURDIR)/target/test-caches/guests-memory tests/guests
 
 studies: setup-test-all   ## run every shipped study once, at small sizes (30 minutes), and hold its time against its plan
 	$(VENV)/bin/python tools/run_studies.py

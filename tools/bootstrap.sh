@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what the Makefile needs is there: Python >= 3.11 with venv, Rust >= 1.95, a C linker; with
 # "tests" also git, and valgrind to count instructions; with "all-tests" Chromium, an MPI and what the cluster in a box runs;
-# with "soak" fio and bpftrace; with "dist" the compiler for the other architecture.
+# with "guests" QEMU; with "soak" fio and bpftrace; with "dist" the compiler for the other architecture.
 # Installs Debian packages where it may, says how otherwise.
 set -eu
 
@@ -69,6 +69,11 @@ if [ "${1:-}" = all-tests ]; then
     command -v debootstrap >/dev/null || install debootstrap || echo "note: no debootstrap: installs will not be tested" >&2
     command -v mpicc >/dev/null || install openmpi-bin libopenmpi-dev || echo "note: no mpicc: MPI-IO will not be tested" >&2
     box_programs
+fi
+if [ "${1:-}" = guests ]; then
+    command -v debootstrap >/dev/null || install debootstrap || fail "no debootstrap" "apt-get install debootstrap"
+    command -v qemu-system-x86_64 >/dev/null && command -v qemu-img >/dev/null || install qemu-system-x86 qemu-utils ||
+        fail "no QEMU" "apt-get install qemu-system-x86 qemu-utils"
 fi
 if [ "${1:-}" = dist ]; then
     case $(uname -m) in

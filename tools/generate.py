@@ -138,6 +138,35 @@ def verdict_reference() -> str:
     return "\n".join([*lines, ""])
 
 
+def role_reference() -> str:
+    """All roles of `assay deploy hosts` and their values, in one page."""
+    from assay.rooms.deploy.work.roles.description import known_variables, load_role, role_names
+    from assay.rooms.deploy.work.roles.scripts import role_variables
+
+    lines = [
+        "# Roles of hosts",
+        "",
+        "Generated from their files by `make generate`. [Deploy](../guides/deploy.md#set-up-hosts-that-exist) says how",
+        "to use them. Values that every role has are in the second table only; *must* marks those that have to be set.",
+        "",
+        "| role | what a host becomes | steps | its own values |",
+        "|---|---|---|---|",
+    ]
+    values = {role: role_variables(role) for role in role_names()}
+    common = set.intersection(*(set(names) for names in values.values()))
+    for role in role_names():
+        own = [
+            f"`{name}`" + (" *must*" if about.is_required else f" ({about.default})" if about.default else "")
+            for name, about in values[role].items()
+            if name not in common
+        ]
+        description = load_role(role)
+        lines.append(f"| `{role}` | {description.description} | {', '.join(description.steps)} | {', '.join(own)} |")
+    lines += ["", "| value | meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {about.meaning} |" for name, about in sorted(known_variables().items())]
+    return "\n".join([*lines, ""])
+
+
 def audit_reference() -> str:
     """All rules of the audit, in one page."""
     from assay.rooms.importers.audit.rules import RULES
@@ -240,6 +269,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "docs/reference/parameters.md", parameter_reference()
     yield "docs/reference/verdicts.md", verdict_reference()
     yield "docs/reference/audit.md", audit_reference()
+    yield "docs/reference/roles.md", role_reference()
     yield "docs/reference/fio-options.md", fio_reference()
 
 

@@ -26,6 +26,8 @@ REST_FOLDERS = {
     "quiet": "quiet tests",
 }
 """The same, of what only `make test-all` runs."""
+OWN_FOLDERS = {"guests": "make test-vm"}
+"""Folder -> the command that runs nothing else."""
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,13 @@ CASES = {
     "prices import": (f"table.csv {IMPORT}", 0, "ours.yaml: 1 rows in CHF of 2026-11-01"),
     "prices refresh": ("none", 2, ""),
     "price": ("s3", 0, "design  s3"),
+    "deploy template": ("nfs-aws-2016", 0, "AWSTemplateFormatVersion"),
+    "deploy up": ("--name nfs1", 2, ""),
+    "deploy status": ("no_name", 2, ""),
+    "deploy down": ("no_name", 2, ""),
+    "deploy list": ("--region all --region eu-west-1", 3, ""),
+    "deploy audit": ("--region all --region eu-west-1", 3, ""),
+    "deploy hosts": ("nothing", 2, ""),
     "completion": ("bash", 0, "complete -o default -F _assay_completion assay"),
     "doctor": ("", 0, "assay-engine"),
 }

@@ -50,7 +50,7 @@ def test_a_study_and_a_command_line_mean_the_same_hosts(text: Any) -> None:
 
     found = study(hosts=text).hosts
     assert list(expand_names(found.nodes, "host")) == [
-        host.name for host in resolve_hosts(found.inventory_value, REPOSITORY)
+        host.name for host in resolve_hosts(list(found.nodes), REPOSITORY)
     ]
 
 

@@ -22,7 +22,7 @@ from plan_tools import load, study, written
 from priced import BOOK, DISKS, VOLUMES, book, prices
 from run_tools import ASSAY, needs_engine
 
-from assay.cli.money.plan_cost import plan_cost
+from assay.cli.money.plan_cost import cost_document, plan_cost, print_cost
 from assay.cli.money.study_prices import current_book, find_prices, prices_of_targets
 from assay.model.base import EXIT_INTERRUPTED, AssayError
 from assay.model.money.amount import format_money
@@ -196,6 +196,24 @@ def test_the_cost_of_a_plan_is_its_hours_times_the_hourly_costs() -> None:
     hours = Decimal(repr(estimate.max_seconds)) / 3600
     assert alike(cost.total.at_most, hours * (hour + hour_of_running(frozen, "memory")))
     assert cost.total.least < cost.total.about
+
+
+def test_rented_hosts_are_paid_for_beside_the_designs(capsys: pytest.CaptureFixture[str]) -> None:
+    rented = study(prices=section(hosts={"c4.large": 3}))
+    frozen, faults = find_prices(rented, Path("/"))
+    assert frozen is not None and faults == []
+    estimate = estimate_study(rented, expand(rented).cases)
+    found = plan_cost(rented, estimate, frozen)
+    assert found.hosts is not None
+    assert found.hosts.about == cost_of_time(estimate.seconds, 3 * Decimal("0.119"))
+    assert alike(found.total.about, found.designs["disk"].about + found.hosts.about)
+    assert alike(hour_of_all_running(frozen), hour_of_running(frozen, "disk") + 3 * Decimal("0.119"))
+    assert FrozenPrices.model_validate_json(frozen.model_dump_json()) == frozen
+    print_cost(found, None)
+    assert "3 x c4.large" in capsys.readouterr().out
+    assert Decimal(cost_document(found, None)["hosts"]["hour"]) == Decimal("0.357")
+    unknown = find_prices(study(prices=section(hosts={"x9.none": 1})), Path("/"))[1]
+    assert [fault.path for fault in unknown] == [("prices", "hosts", "x9.none")]
 
 
 def test_a_schedule_is_paid_for_whole() -> None:

@@ -7,7 +7,7 @@ from in_process import run_here
 
 from assay.model.base import AssayError, LineError
 from assay.model.quoting import FileOrigin
-from assay.model.study.hosts import Hosts
+from assay.model.study.hosts import Hosts, HostTool
 from assay.site.inventory.site import InventorySite
 
 WORD = "CANARYx7"
@@ -44,6 +44,20 @@ NAMED = {
     "book": STUDY + PRICES.format("./x.txt", "nfs-volumes"),
     "design": STUDY + PRICES.format("aws-eu-west-1-2016", "./x.txt"),
 }
+
+
+@pytest.mark.parametrize(
+    "content", [f"{WORD} ansible_connection={WORD}\n", f'{{"instances": [{{"nodeType": "{WORD}"}}]}}']
+)
+@pytest.mark.parametrize("tool", ["ansible", "terraform"])
+def test_words_of_a_file_of_a_tool_are_not_shown(tool: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(content)
+    (tmp_path / "x.txt").symlink_to("secret")
+    site = InventorySite(Hosts(known_by=HostTool(tool=tool, name="x.txt")), tmp_path)
+    with pytest.raises(AssayError) as refused:
+        site.check_ready(1)
+    assert WORD not in f"{refused.value.message} {refused.value.hint}"
+    assert "x.txt" in refused.value.message
 
 
 @pytest.mark.parametrize("content", CONTENTS)

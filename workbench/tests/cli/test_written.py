@@ -46,6 +46,7 @@ EDITED = (
     "study from vdbench work.parm -o",
     "study from fio 'fio --name=a --size=1m' -o",
     "study from iozone 'iozone -i 0' -o",
+    "deploy template nfs-aws-2016 -o",
 )
 REPLACED = (*PAGES, *EXPORTS, f"{GATE} --junit")
 """Commands whose files are known by what is in them; the name of the file follows."""

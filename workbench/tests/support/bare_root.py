@@ -23,6 +23,17 @@ OLDEST, NEWEST = "bookworm", "sid"
 """Suites of Debian with the oldest and the newest Python that Assay claims."""
 MIRROR = os.environ.get("ASSAY_DEBIAN_MIRROR", "http://deb.debian.org/debian")
 PACKAGES = "python3,python3-venv,ca-certificates"
+CLOUD = "cloud"
+CLOUD_PACKAGES = "python3,cloud-init,python3-cffi-backend,curl"
+"""Of a root that boots from user data; debootstrap does not find what provides the third, a virtual dependency."""
+GUEST = "guest"
+GUEST_PACKAGES = (
+    f"{CLOUD_PACKAGES},linux-image-cloud-amd64,systemd-sysv,systemd-resolved,udev,dbus,initramfs-tools,netplan.io,"
+    "openssh-server,sudo,kmod,procps,ca-certificates"
+)
+"""Of the root of a virtual machine."""
+ROOTS = {CLOUD: CLOUD_PACKAGES, GUEST: GUEST_PACKAGES}
+"""Name of a root that is no suite -> its packages."""
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ENTER = """
 set -e
@@ -45,10 +56,12 @@ class BareRoot:
     Attributes:
         base: The root.
         layers: Folder of what is written.
+        namespaces: Options of unshare, for what else it does not share with this machine.
     """
 
     base: Path
     layers: Path
+    namespaces: tuple[str, ...] = ()
 
     @property
     def upper(self) -> Path:
@@ -76,7 +89,8 @@ class BareRoot:
             **pip_settings(self),
             **(settings or {}),
         }
-        enter = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"]
+        own = ["--mount", "--pid", "--fork", "--kill-child", *self.namespaces]
+        enter = ["unshare", *own, "sh", "-c", ENTER, "sh"]
         command = [*enter, str(self.base), str(self.layers), str(cache), folder, *words]
         if columns:
             return _on_terminal(command, variables, columns)
@@ -143,8 +157,18 @@ def bare_root(suite: str, layers: Path) -> BareRoot:
     return BareRoot(base, layers)
 
 
-def bootstrap(suite: str, base: Path) -> str:
-    """Make the root of a suite where it is not there yet; why that is not possible, or nothing."""
+def cloud_root(layers: Path) -> BareRoot:
+    """The same with cloud-init, as at a first boot: its host name and network are its own."""
+    root = bare_root(CLOUD, layers)
+    return BareRoot(root.base, root.layers, ("--uts", "--net", "--ipc"))
+
+
+def bootstrap(name: str, base: Path) -> str:
+    """Make the root of a suite, or one of ROOTS, where it is not there yet.
+
+    Returns why that is not possible, or nothing.
+    """
+    suite, packages = (OLDEST, ROOTS[name]) if name in ROOTS else (name, PACKAGES)
     if os.geteuid() != 0:
         return "a bare root needs root: debootstrap and chroot"
     if base.is_dir():
@@ -154,7 +178,7 @@ def bootstrap(suite: str, base: Path) -> str:
     made = base.with_suffix(".new")
     shutil.rmtree(made, ignore_errors=True)
     made.parent.mkdir(parents=True, exist_ok=True)
-    words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", suite, str(made), MIRROR]
+    words = ["debootstrap", "--variant=minbase", f"--include={packages}", suite, str(made), MIRROR]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         last = (done.stdout.strip().splitlines() or ["it says nothing"])[-1]
@@ -165,6 +189,6 @@ def bootstrap(suite: str, base: Path) -> str:
 
 if __name__ == "__main__":
     # A step of its own: it downloads and unpacks Debian, and tests nothing.
-    for one in (OLDEST, NEWEST):
+    for one in (OLDEST, NEWEST, CLOUD):
         if problem := bootstrap(one, CACHES / f"root-{one}"):
             print(f"SKIPPED: {problem}")

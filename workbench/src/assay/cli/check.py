@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
+from assay.cli.changes import ON, ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
 from assay.terminal.output import as_path
 from assay.terminal.settings import RUNS
 
@@ -15,6 +15,7 @@ def command(
     repeats: int | None = REPEATS,
     only: list[str] = ONLY,
     targets: list[str] = TARGET,
+    on: str = ON,
     out: Path = RUNS,
     on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
 ) -> None:
@@ -30,4 +31,4 @@ def command(
     """
     from assay.cli.studies.study_check import check_file
 
-    check_file(study, study_change(values, repeats, only, targets), out, on_root)
+    check_file(study, study_change(values, repeats, only, targets, on), out, on_root)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.changes import ONLY, REPEATS, SET, TARGET, study_change
+from assay.cli.changes import ON, ONLY, REPEATS, SET, TARGET, study_change
 from assay.terminal.output import as_path
 
 FIRST_CASES = 20
@@ -16,6 +16,7 @@ def command(
     repeats: int | None = REPEATS,
     only: list[str] = ONLY,
     targets: list[str] = TARGET,
+    on: str = ON,
     json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
     show_all: bool = typer.Option(False, "--all", help=f"Print every case, not only the first {FIRST_CASES}."),
     budget: str | None = typer.Option(
@@ -31,4 +32,4 @@ def command(
     """
     from assay.cli.studies.study_plan import plan_file
 
-    plan_file(study, study_change(values, repeats, only, targets), None if show_all else FIRST_CASES, budget, json)
+    plan_file(study, study_change(values, repeats, only, targets, on), None if show_all else FIRST_CASES, budget, json)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
+from assay.cli.changes import ON, ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.room import hook
 from assay.model.user_files import path_kind
@@ -38,6 +38,7 @@ def command(
     repeats: int | None = REPEATS,
     only: list[str] = ONLY,
     targets: list[str] = TARGET,
+    on: str = ON,
     out: Path = RUNS,
     destroy: bool = typer.Option(
         False,
@@ -70,7 +71,7 @@ def command(
 
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
-    change = study_change(values, repeats, only, targets)
+    change = study_change(values, repeats, only, targets, on)
     how = RunOptions(out, destroy, on_root, budget, change, listener_for(quiet), stage, slurm, settle)
     known = 0
     if settle and (not resume or stage):

@@ -24,6 +24,8 @@ MOUNT = "mount of hosts"
 """A served file system that is mounted on the hosts of a run."""
 SERVER = "server"
 """A server that was started for a run on this machine, with the folder of all its files."""
+STACK = "stack"
+"""A stack of a cloud, with the request that makes it."""
 
 
 @dataclass(frozen=True)

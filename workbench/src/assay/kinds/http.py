@@ -11,6 +11,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay.kinds.families import EngineSideTarget
 from assay.model.base import AssayError
+from assay.model.site.storage import SiteStorage
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, fault
 from assay.model.study.names import Group
@@ -115,6 +116,11 @@ ServerName = Annotated[
 ]
 LOCAL_SERVER_SPEED = Speed(5e7, 3e-3, 3e-3, 1, "a server that Assay starts on this machine")
 """Assumed speed of a started server: that of moto, the slowest."""
+
+
+def service_fields(storage: SiteStorage) -> dict[str, object]:
+    """Return the fields that point a target at the service of AWS in the region of a site; None for those left out."""
+    return {"region": storage.region or None, "endpoint": None, "endpoints": None, "server": None}
 
 
 def add_singular_endpoint(schema: dict[str, Any]) -> None:

@@ -90,6 +90,8 @@ EXIT_USAGE = 2
 """The input is wrong; nothing was done."""
 EXIT_REFUSED = 3
 """Refused for safety, or the machine cannot do it; nothing was written."""
+EXIT_LEFT = 4
+"""The work is done, but something that may cost money is left in a cloud."""
 EXIT_BUG = 70
 """Assay itself failed (EX_SOFTWARE of sysexits.h)."""
 EXIT_INTERRUPTED = 130

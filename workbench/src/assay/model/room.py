@@ -23,6 +23,8 @@ HOOKS = {
     "submit_run": "(plan, out, options, words, listener): submit a run as a batch job; the run when the job is over",
     "resume_in_job": "(run folder, options, words, listener, measure): resume a run in a batch job; the run",
     "testbed_site": "(name, hosts, base, is run folder, targets): the `Site` of a box that is brought up for a run",
+    "stack_document": "(name, region): a stack and its instances, as JSON of describe-stacks and describe-instances",
+    "is_known_stack": "(name): whether a stack of that name was made from here and not removed since",
     "open_testbed": "(name, clients, servers): the `Site` of a box that is up",
 }
 """What the core lets rooms do, each one function of one room: parameters, and what it returns."""

@@ -11,6 +11,7 @@ from assay.model.study.names import WORK
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.peers import WORKLOADS
 from assay.model.units import UnitError, choices_hint, display_value
+from assay.plan.change_site import OtherSite
 
 Data = dict[str, Any]
 
@@ -25,12 +26,14 @@ class Change:
         repeats: Repeats of each case; None for those of the study.
         only: Workloads to keep; empty for all.
         targets: Targets to keep; empty for all.
+        site: Another site for the study; None for its own.
     """
 
     values: tuple[str, ...] = ()
     repeats: int | None = None
     only: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    site: OtherSite | None = None
 
     @property
     def options_text(self) -> str:
@@ -38,7 +41,8 @@ class Change:
         parts = [f"--set {written}" for written in self.values]
         parts += [] if self.repeats is None else [f"--repeats {self.repeats}"]
         parts += [f"--only {name}" for name in self.only]
-        return " ".join([*parts, *(f"--target {name}" for name in self.targets)])
+        parts += [f"--target {name}" for name in self.targets]
+        return " ".join([*parts, *([] if self.site is None else [f"--on {self.site.written}"])])
 
     def apply(self, data: Data) -> Data:
         """Return the changed study.
@@ -51,6 +55,7 @@ class Change:
         """
         found = _with_workloads(data, self.only) if self.only else data
         found = _with_targets(found, self.targets) if self.targets else found
+        found = found if self.site is None else self.site.apply(found)
         for written in self.values:
             found = _set(found, written)
         if self.repeats is not None:

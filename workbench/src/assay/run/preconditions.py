@@ -131,7 +131,7 @@ def _site(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterat
     study, needed = request.plan.study, max((case.parameters.hosts for case in request.plan.cases), default=1)
     if request.out is None:
         return
-    where = "testbed" if study.testbed is not None else "hosts" if study.hosts.nodes or study.hosts.inventory else ""
+    where = "testbed" if study.testbed is not None else "" if study.hosts.is_empty else "hosts"
     try:
         site_of(study, request.plan.folder).check_ready(needed)
     except AssayError as error:

@@ -1,4 +1,4 @@
-"""Hosts that a scheduler has allocated to the job in which Assay runs: Slurm, PBS and Torque, LSF and OpenLava."""
+"""Hosts that a scheduler has allocated to the job in which Assay runs: Slurm, PBS, Grid Engine, LSF and their kin."""
 
 import os
 from collections import Counter
@@ -54,11 +54,19 @@ SCHEDULERS = (
         },
     ),
     Scheduler("PBS", "PBS_JOBID", "PBS_NODEFILE", "file", {"queue": "PBS_QUEUE"}),
+    Scheduler(
+        "Grid Engine",
+        "JOB_ID",
+        "PE_HOSTFILE",
+        "file",
+        {"queue": "QUEUE", "parallel environment": "PE", "slots": "NSLOTS"},
+    ),
     Scheduler("LSF", "LSB_JOBID", "LSB_DJOB_HOSTFILE", "file", {"queue": "LSB_QUEUE"}),
     Scheduler("LSF", "LSB_JOBID", "LSB_MCPU_HOSTS", "pairs", {"queue": "LSB_QUEUE"}),
     Scheduler("LSF", "LSB_JOBID", "LSB_HOSTS", "words", {"queue": "LSB_QUEUE"}),
 )
-"""Sources: sbatch(1) (OUTPUT ENVIRONMENT VARIABLES), qsub(1B) of Torque and OpenPBS, bsub(1) of LSF and OpenLava."""
+"""Sources: sbatch(1) (OUTPUT ENVIRONMENT VARIABLES), qsub(1B) of Torque and OpenPBS, submit(1) and sge_pe(5) of Grid
+Engine, bsub(1) of LSF and OpenLava."""
 
 
 def current_scheduler(environment: Mapping[str, str] = os.environ) -> Scheduler | None:
@@ -120,7 +128,7 @@ class AllocationSite(Site):
         if scheduler is None:
             raise AssayError(
                 "hosts: allocation, but this process does not run in a job of a scheduler",
-                'use `assay run STUDY --slurm "-N 4 -t 1:00:00"`, or start it in a job of Slurm, PBS or LSF',
+                'use `assay run STUDY --slurm "-N 4 -t 1:00:00"`, or start it in a job of a scheduler',
                 EXIT_REFUSED,
             )
         kind = "slurm" if scheduler.host_format == "set" else "ssh"
@@ -156,6 +164,6 @@ class AllocationSite(Site):
         )
         found: Counter[str] = Counter()
         for name, *rest in filter(None, map(str.split, text.splitlines())):
-            # LSF may write the number of slots behind each name.
+            # LSF and Grid Engine write the number of slots behind each name.
             found[name] += int(rest[0]) if rest and rest[0].isdecimal() else 1
         return found

@@ -144,6 +144,7 @@ BOUNDED = {
     "launch/parallel/step.py": "by `Conversation`",
     "launch/shell.py": "by `collect`",
     "model/user_files.py": "as many bytes as a file may have",
+    "site/inventory/machines/programs.py": "by `collect`",
     "store/lock.py": "a word of 64 bytes",
     "rooms/importers/work/spreadsheet.py": "a program of ours, by the memory that it may take",
     "rooms/testbed/work/up.py": "a line of so many bytes, of a program of ours",

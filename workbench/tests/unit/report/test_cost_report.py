@@ -26,10 +26,11 @@ from assay.model.money.use import DesignChoice, Use
 from assay.model.result.result import Estimate, RunAnalysis
 from assay.model.result.verdict import Verdict
 from assay.money.books.books import load_book
+from assay.money.cost.bill import hosts_bill
 from assay.report.build import build_document
 from assay.report.cost_table import costs_table
 from assay.report.costs import BestRate, TargetCost, cheapest_text, cost_points, target_costs
-from assay.report.document import Block, Chart, Fold, Gallery, Note, Panels, Section, Strong, Table
+from assay.report.document import Block, Chart, Facts, Fold, Gallery, Note, Panels, Section, Strong, Table
 from assay.report.draw.drawing import Dot, Drawing, IntervalMark
 from assay.report.export_json import json_document, json_schema
 from assay.report.html import render_html
@@ -178,6 +179,16 @@ def test_todays_prices_stand_beside_the_frozen_ones() -> None:
     }
     assert heads == {2: "USD, 2026-11-01", 1: "USD"}, "no date where no price was used"
     assert {key: value for key, value in found.items() if key != "cost-today"} == plain
+
+
+def test_what_the_run_itself_cost_is_stated() -> None:
+    frozen = prices(disk=VOLUMES).model_copy(update={"hosts": hosts_bill({"c4.large": 10})})
+    analysis = priced_run(frozen)
+    run = analysis.run.model_copy(update={"created_at": 0.0, "finished_at": 7200.0})
+    blocks = section(analysis.model_copy(update={"run": run})).blocks
+    facts = {name: str(value) for name, value in next(block for block in blocks if isinstance(block, Facts)).items}
+    assert facts["Rented hosts"] == "10 x c4.large: 1.19 USD an hour"
+    assert facts["This run"].startswith("3.30 USD for 2 h")
 
 
 def test_the_section_is_drawn() -> None:

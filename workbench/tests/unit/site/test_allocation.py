@@ -35,12 +35,14 @@ def test_slurm_names_a_node_set() -> None:
     }
 
 
-def test_pbs_and_lsf_name_a_file_or_the_hosts(tmp_path: Path) -> None:
+def test_pbs_lsf_and_grid_engine_name_a_file_or_the_hosts(tmp_path: Path) -> None:
     file = tmp_path / "nodes"
     file.write_text("n2\nn2\nn1\nn1\n")
     assert hosts({"PBS_JOBID": "1.server", "PBS_NODEFILE": str(file)}) == [("n2", "ssh"), ("n1", "ssh")]
     file.write_text("a 4\nb 4\n")
     assert hosts({"LSB_JOBID": "9", "LSB_DJOB_HOSTFILE": str(file)}) == [("a", "ssh"), ("b", "ssh")]
+    file.write_text("a 4 all.q@a UNDEFINED\nb 4 all.q@b 0,0:0,1\n")
+    assert hosts({"JOB_ID": "9", "PE_HOSTFILE": str(file)}) == [("a", "ssh"), ("b", "ssh")]
     assert hosts({"LSB_JOBID": "9", "LSB_HOSTS": "a a b b"}) == [("a", "ssh"), ("b", "ssh")]
     assert hosts({"LSB_JOBID": "9", "LSB_MCPU_HOSTS": "a 4 b 4 "}) == [("a", "ssh"), ("b", "ssh")]
 

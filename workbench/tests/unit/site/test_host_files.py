@@ -21,6 +21,12 @@ LINES = {
     "lsf": ("hostA 4\nhostB 4\n", "hostA hostB", "slots are ignored"),
     "sge": (SGE, "node01.cluster node02.cluster", "slots are ignored"),
     "pbs": ("n001\nn001\nn002\nn001\n", "n001 n002", "slots are ignored"),
+    "sge with cores": ("node01 8 all.q@node01 0,0:0,1\n", "node01", "slots are ignored"),
+    "mpich binding": ("node01:2 binding=user:0,1\nnode02:2  # slow\n", "node01 node02", "slots are ignored"),
+    "mvapich": ("node01:4:mlx5_0\n", "node01", "slots are ignored"),
+    "lam": ("node01 cpu=2\nnode02 count=4\n", "node01 node02", "slots are ignored"),
+    "ibm": ("! poe\nn1.x\n*  off: n3.x\nn2.x\n", "n1.x n2.x", ""),
+    "slurm": ("tux[1-2],gpu-[01-02]\n", "tux1 tux2 gpu-01 gpu-02", ""),
     "iozone": ("c1 /mnt/t1 /usr/bin/iozone\nc2 /mnt/t2 /usr/bin/iozone ssh\n", "c1 c2", "directories and programs"),
     "crayex": ("nid001033\r\nnid001644\r\n", "nid001033 nid001644", ""),
     "addresses": ("\ufeff10.0.0.1\n10.0.0.2\n", "10.0.0.1 10.0.0.2", ""),
@@ -47,6 +53,13 @@ def test_a_line_is_written_as_for_ssh(tmp_path: Path) -> None:
     hosts, said = read(tmp_path, "bench@node1\nbench@node2:2222  # the slow one\n")
     assert hosts == [Host(name="node1", user="bench"), Host(name="node2", user="bench", port=2222)]
     assert not said
+
+
+def test_a_file_as_etc_hosts_gives_addresses_and_lam_a_user(tmp_path: Path) -> None:
+    hosts, said = read(tmp_path, "127.0.0.1 localhost\nfd00::1\tn1 n1.lab\n10.0.0.2 n2\n")
+    assert hosts == [Host(name="n1", address="fd00::1"), Host(name="n2", address="10.0.0.2")]
+    assert "of this machine" in said
+    assert read(tmp_path, "n1 user=bench\n") == ([Host(name="n1", user="bench")], "")
 
 
 INI = """# ours

@@ -236,7 +236,7 @@ def test_a_hostfile_of_mpi_is_an_inventory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\nb cpu=3\n", "machines:2: `cpu=3` after the node set"),
+        ("a\nb gpus=3\n", "machines:2: `gpus=3` after the node set"),
         ("a,a\n", "machines:1: a is named twice"),
         ("a\nbench@a\n", "machines:2: a is named twice"),
         ("node1:1611\n", "machines:1: `node1:1611`: whether 1611 is a port of sshd is ambiguous"),

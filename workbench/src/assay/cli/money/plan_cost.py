@@ -7,7 +7,7 @@ from typing import Any
 from assay.model.money.amount import exact_sum, format_money, round_half_up
 from assay.model.money.priced_designs import FrozenPrices
 from assay.model.study.study import Study
-from assay.money.cost.stored_prices import hour_of_running
+from assay.money.cost.stored_prices import hour_of_hosts, hour_of_running
 from assay.plan.estimate import StudyEstimate
 from assay.run.costs.budget import Budget, cost_of_time
 from assay.terminal.output import print_line, print_table
@@ -50,20 +50,23 @@ class PlanCost:
         hourly: Target -> cost of its design per hour.
         designs: Target -> cost of its design over the whole run. Each design is paid for from beginning to end, since
             the run alternates between them.
+        hosts: The same of the rented hosts that belong to no design; None without such.
     """
 
     prices: FrozenPrices
     hourly: dict[str, Decimal]
     designs: dict[str, CostSpan]
+    hosts: CostSpan | None = None
 
     @property
     def total(self) -> CostSpan:
-        """Cost of all designs."""
-        bounds = [span.at_most for span in self.designs.values()]
+        """Cost of all designs and rented hosts."""
+        spans = [*self.designs.values(), *([] if self.hosts is None else [self.hosts])]
+        bounds = [span.at_most for span in spans]
         known = [bound for bound in bounds if bound is not None]
         return CostSpan(
-            exact_sum(span.least for span in self.designs.values()),
-            exact_sum(span.about for span in self.designs.values()),
+            exact_sum(span.least for span in spans),
+            exact_sum(span.about for span in spans),
             exact_sum(known) if len(known) == len(bounds) else None,
         )
 
@@ -93,7 +96,8 @@ def plan_cost(study: Study, estimate: StudyEstimate, prices: FrozenPrices) -> Pl
             None if bound is None else cost_of_time(max(over, bound), hour),
         )
 
-    return PlanCost(prices, hourly, {name: span(hour) for name, hour in hourly.items()})
+    hosts = span(hour_of_hosts(prices)) if prices.hosts.lines else None
+    return PlanCost(prices, hourly, {name: span(hour) for name, hour in hourly.items()}, hosts)
 
 
 def cost_document(cost: PlanCost, budget: Budget | None) -> dict[str, Any]:
@@ -107,17 +111,22 @@ def cost_document(cost: PlanCost, budget: Budget | None) -> dict[str, Any]:
         "designs": {
             name: {
                 "design": prices.designs[name].chosen.label,
-                "hour": str(round_half_up(cost.hourly[name], DIGITS)),
+                "hour": _digits(cost.hourly[name]),
                 **cost.designs[name].document(),
             }
             for name in cost.designs
         },
+        **({} if cost.hosts is None else {"hosts": {"hour": _digits(hour_of_hosts(prices)), **cost.hosts.document()}}),
         "total": cost.total.document(),
         "not_included": list(EXCLUDED_COSTS),
     }
     if budget is not None:
         document["budget"] = {"amount": str(budget.amount), "fits": cost.fits(budget)}
     return document
+
+
+def _digits(amount: Decimal) -> str:
+    return str(round_half_up(amount, DIGITS))
 
 
 def print_cost(cost: PlanCost, budget: Budget | None) -> None:
@@ -127,6 +136,9 @@ def print_cost(cost: PlanCost, budget: Budget | None) -> None:
         (name, prices.designs[name].chosen.label, format_money(cost.hourly[name]), cost.designs[name].text(currency))
         for name in cost.designs
     ]
+    if cost.hosts is not None:
+        words = ", ".join(f"{line.pieces:f} x {line.item}" for line in prices.hosts.lines)
+        rows.append(("hosts", words, format_money(hour_of_hosts(prices)), cost.hosts.text(currency)))
     title = f"Cost, if the targets were these designs; prices: {prices.book.book}, {prices.book.date}, {prices.term}"
     print_line("")
     print_table(("target", "design", f"{currency}/hour", "this run"), rows, title=title, right=(f"{currency}/hour",))

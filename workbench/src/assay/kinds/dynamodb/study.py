@@ -1,10 +1,12 @@
 """A table of a DynamoDB service in a study file."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from assay.kinds.http import TEXT_SCHEMA, HttpTarget, aws_service_url, pattern_validator
+from assay.kinds.http import TEXT_SCHEMA, HttpTarget, aws_service_url, pattern_validator, service_fields
+from assay.model.site.storage import SiteStorage
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, fault
 from assay.model.study.target import Flag
@@ -88,6 +90,11 @@ class DynamodbTarget(HttpTarget):
         None, description="Limit of the capacity units that the run consumes here, as the service reports them."
     )
     max_requests: Limit = Field(None, description="Limit of the requests that operations of the run send here.")
+
+    @classmethod
+    def fields_at(cls, storage: SiteStorage) -> Mapping[str, object] | None:
+        """See `Target.fields_at`."""
+        return {"table": storage.table, **service_fields(storage)} if storage.table else None
 
     @model_validator(mode="after")
     def _keys_differ(self) -> "DynamodbTarget":

@@ -1,11 +1,12 @@
 """A directory in a study file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
 from assay.kinds.families import DirectoryTarget, MountServers, OnRoot
+from assay.model.site.storage import SiteStorage
 from assay.model.source import FieldFault
 from assay.model.study.axis import fault
 from assay.model.study.mounts import StudyMount
@@ -53,6 +54,14 @@ class FileTarget(DirectoryTarget):
     )
     ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
     description: Text = Field("", description="Description of the target, for the report.")
+
+    @classmethod
+    def fields_at(cls, storage: SiteStorage) -> Mapping[str, object] | None:
+        """See `Target.fields_at`: the hosts have it mounted already."""
+        if not storage.mount_point:
+            return None
+        servers = list(storage.servers) or None
+        return {"path": f"{storage.mount_point.rstrip('/')}/assay", "servers": servers, "mounts": None, "shares": None}
 
     @property
     def study_mounts(self) -> tuple[StudyMount, ...]:

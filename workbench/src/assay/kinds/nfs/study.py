@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from assay.kinds.exports import CallSize, Connections, ExportTarget, PlainName, Port, Timeout
+from assay.model.site.storage import SiteStorage
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, fault
 from assay.model.study.hosts import Servers
@@ -79,6 +80,15 @@ class NfsTarget(ExportTarget):
     def flushes(cls) -> Mapping[str, str]:
         """See `Target.flushes`."""
         return FLUSHES
+
+    @classmethod
+    def fields_at(cls, storage: SiteStorage) -> Mapping[str, object] | None:
+        """See `Target.fields_at`. EFS has only NFS 4.1, which the engine's client has not."""
+        server, _, export = storage.mount.partition(":")
+        if storage.mount_type not in ("nfs", "nfs4") or not export.startswith("/") or ".efs." in server:
+            return None
+        servers = storage.servers if server in storage.servers else (server,)
+        return {"servers": list(servers), "export": export, "port": None, "mount_port": None}
 
     @property
     def path(self) -> str:

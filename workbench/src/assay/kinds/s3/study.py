@@ -1,11 +1,13 @@
 """A bucket of an S3 service in a study file."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from assay.kinds.http import TEXT_SCHEMA, WORD_PATTERN, HttpTarget, aws_service_url, pattern_validator
+from assay.kinds.http import TEXT_SCHEMA, WORD_PATTERN, HttpTarget, aws_service_url, pattern_validator, service_fields
+from assay.model.site.storage import SiteStorage
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, fault
 from assay.model.study.target import Flag
@@ -112,6 +114,11 @@ class S3Target(HttpTarget):
     if_none_match: Flag = Field(
         False, description="Puts are conditional: the service refuses to replace an existing object."
     )
+
+    @classmethod
+    def fields_at(cls, storage: SiteStorage) -> Mapping[str, object] | None:
+        """See `Target.fields_at`."""
+        return {"bucket": storage.bucket, **service_fields(storage)} if storage.bucket else None
 
     @model_validator(mode="after")
     def _signed_or_not(self) -> "S3Target":

@@ -66,6 +66,7 @@ class FrozenPrices(Frozen):
     Attributes:
         book: Book with only the rows that were used.
         designs: Name of a target -> its design.
+        hosts: Rented hosts that generate the load, which belong to no design.
     """
 
     schema_version: int = PRICES_SCHEMA
@@ -74,6 +75,7 @@ class FrozenPrices(Frozen):
     use: Use = Use()
     book: PriceBook
     designs: dict[str, PricedDesign]
+    hosts: Bill = Bill()
 
 
 EvidenceMetric = Literal["read", "write", "read_iops", "write_iops", "read_latency_p99", "write_latency_p99"]

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from assay.model.frozen import Frozen
 from assay.model.money.amount import TERM_MONTHS, TERMS, Payment, Term
 from assay.model.money.use import DesignChoice, Use, Values
+from assay.model.site.host import MAX_HOSTS
 from assay.model.study.axis import fault
 from assay.model.study.target import Text
 from assay.model.units import choices_hint, display_value
@@ -62,6 +63,12 @@ class StudyPrices(Frozen):
     )
     designs: dict[str, StudyDesign] = Field(
         description="Name of a target -> the design that it represents.", min_length=1
+    )
+
+    hosts: dict[str, Annotated[int, Field(ge=1, le=MAX_HOSTS)]] = Field(
+        {},
+        description="Rented hosts that generate the load, or belong to no design: instance type -> how many. They are "
+        "paid for as long as the run lasts, and are part of no design.",
     )
 
     def model_post_init(self, _context: Any, /) -> None:

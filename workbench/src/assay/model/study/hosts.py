@@ -24,23 +24,83 @@ _OF_ALLOCATION = re.compile(rf"{ALLOCATION}(?:\s*!\s*(.+))?")
 """The word, optionally followed by excluded hosts."""
 
 
+INVENTORY = "inventory"
+TOOLS: Mapping[str, tuple[str, ...]] = {
+    INVENTORY: (),
+    "ansible": (),
+    "terraform": ("user",),
+    "stack": ("region", "user"),
+    "parallelcluster": ("region", "user"),
+}
+"""Key of `hosts` that says where hosts are described -> further keys that it allows beside `hosts`."""
+TOOL_WORDS = {
+    INVENTORY: "inventory file",
+    "ansible": "inventory file",
+    "terraform": "file or folder of Terraform",
+    "stack": "name of a stack",
+    "parallelcluster": "name of a cluster",
+}
+_EXAMPLES = {
+    INVENTORY: "hosts.yaml",
+    "ansible": "inventory.ini",
+    "terraform": "outputs.json",
+    "stack": "lab1",
+    "parallelcluster": "hpc1",
+}
+_CLOUD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
+_FORMS = {
+    "stack": _CLOUD_NAME,
+    "parallelcluster": _CLOUD_NAME,
+    "region": re.compile(r"[a-z]{2,5}(-[a-z]+)+-[0-9]"),
+    "user": re.compile(r"[A-Za-z_][A-Za-z0-9._\\-]*"),
+}
+"""Texts that go to clouds and their tools."""
+
+
+class HostTool(Frozen):
+    """A tool that knows machines, and what is queried there.
+
+    Attributes:
+        tool: A word of `TOOLS`.
+        name: File, folder, or name of a stack or cluster.
+        region: Region of the cloud; None for the user's own configuration.
+        user: User to log in as; None for what the tool says, or the default of ssh.
+    """
+
+    tool: str
+    name: str
+    region: str | None = None
+    user: str | None = None
+
+
 class Hosts(Frozen):
     """The machines that generate the load.
 
     Attributes:
         nodes: Names or node sets as written, optionally with a user and a port (`bench@node1:2222`), and with an
-            inventory also `@GROUP`. Empty: all hosts of the inventory, the clients of the box, or else this
-            machine.
-        inventory: File that says how to reach them; None if their names suffice.
+            inventory also `@GROUP`. Empty: the clients of the inventory or of the box, or else this machine.
+        inventory: File that says how to reach them; None if their names suffice, or a tool knows.
+        known_by: The tool that says how to reach them; None if a file does, or their names suffice.
     """
 
     nodes: tuple[str, ...] = ()
     inventory: str | None = None
+    known_by: HostTool | None = None
 
     @property
     def is_allocated(self) -> bool:
         """They are the hosts that a scheduler has allocated."""
-        return bool(self._allocation) and self.inventory is None
+        return bool(self._allocation) and not self.is_described
+
+    @property
+    def is_described(self) -> bool:
+        """A file or a tool says how to reach them."""
+        return self.inventory is not None or self.known_by is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """The study names no hosts."""
+        return not self.nodes and not self.is_described
 
     @property
     def _allocation(self) -> "re.Match[str] | None":
@@ -52,17 +112,9 @@ class Hosts(Frozen):
         found = self._allocation
         return expand_names((found[1],), "host") if found and found[1] else ()
 
-    @property
-    def inventory_value(self) -> object:
-        """The value in the form that `assay.site.inventory.hosts.resolve_hosts` reads."""
-        nodes = list(self.nodes) or ["localhost"]
-        if self.inventory is None:
-            return nodes
-        return {"inventory": self.inventory, **({"hosts": nodes} if self.nodes else {})}
-
 
 class HostsField:
-    """Annotation of a study's field `hosts`: text, a list, or a mapping with `inventory` and optionally `hosts`."""
+    """Annotation of a study's field `hosts`: text, a list, or a mapping with one key of `TOOLS` or `inventory`."""
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: Any) -> CoreSchema:
         """Make pydantic read any of the forms, or a `Hosts`."""
@@ -70,13 +122,20 @@ class HostsField:
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Return the JSON Schema of the forms, for editors."""
-        mapping = {
-            "type": "object",
-            "properties": {"inventory": {"type": "string"}, "hosts": _TEXTS},
-            "required": ["inventory"],
-            "additionalProperties": False,
-        }
-        return {"anyOf": [*_TEXTS["anyOf"], mapping]}
+        forms = [
+            {
+                "type": "object",
+                "properties": {word: {"type": "string"}, "hosts": _TEXTS, **{key: {"type": "string"} for key in more}},
+                "required": [word],
+                "additionalProperties": False,
+            }
+            for word, more in TOOLS.items()
+        ]
+        return {"anyOf": [*_TEXTS["anyOf"], *forms]}
+
+
+AnyHosts = Annotated[Hosts, HostsField()]
+"""Hosts as a study writes them."""
 
 
 def _read(written: object) -> Hosts:
@@ -86,13 +145,34 @@ def _read(written: object) -> Hosts:
         nodes = _texts(written)
         expand_names(nodes, "host")
         return Hosts(nodes=nodes)
-    other = sorted((str(key) for key in written if key not in ("inventory", "hosts")), key=str)
-    if other:
-        raise fault(f"there is no field `{other[0]}` in hosts", "hosts has inventory and hosts")
-    inventory = written.get("inventory")
-    if not isinstance(inventory, str) or not inventory:
-        raise fault(f"{display_value(inventory)} is no inventory file", "write inventory: hosts.yaml")
-    return Hosts(nodes=_texts(written["hosts"]) if "hosts" in written else (), inventory=inventory)
+    words = [word for word in TOOLS if word in written]
+    if len(words) != 1:
+        named = f"{' and '.join(words)} are named" if words else "no inventory file and no tool is named"
+        raise fault(named, f"write one of {', '.join(TOOLS)}")
+    word, allowed = words[0], (words[0], "hosts", *TOOLS[words[0]])
+    if other := sorted((str(key) for key in written if key not in allowed), key=str):
+        raise fault(f"there is no field `{other[0]}` in hosts", f"{word} goes with {', '.join(allowed[1:])}")
+    texts = {key: _plain(written[key], key, word) for key in allowed if key in written and key != "hosts"}
+    nodes = _texts(written["hosts"]) if "hosts" in written else ()
+    if word == INVENTORY:
+        return Hosts(nodes=nodes, inventory=texts[word])
+    known_by = HostTool(tool=word, name=texts.pop(word), **texts)
+    return Hosts(nodes=nodes, known_by=known_by)
+
+
+def _plain(written: object, key: str, word: str) -> str:
+    """Return the text of a key; it is passed to programs, so that none may look like an option.
+
+    Raises:
+        PydanticCustomError: It is no text of that form.
+    """
+    if not isinstance(written, str) or not written or not written.isprintable():
+        what = f"no {TOOL_WORDS[word]}" if key == word else f"no {key}"
+        raise fault(f"{display_value(written)} is {what}", f"write {word}: {_EXAMPLES[word]}")
+    form = _FORMS.get(key)
+    if form is not None and not form.fullmatch(written):
+        raise fault(f"{display_value(written)} is no {TOOL_WORDS.get(key, key)}", "use letters, digits and `-`")
+    return written
 
 
 def _texts(written: object) -> tuple[str, ...]:

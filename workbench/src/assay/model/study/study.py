@@ -14,7 +14,7 @@ from assay.model.frozen import Frozen
 from assay.model.money.study_prices import StudyPrices
 from assay.model.study import axis, names
 from assay.model.study.axis import Axis, SingleField, SweepField, ValueKind, fault
-from assay.model.study.hosts import Hosts, HostsField
+from assay.model.study.hosts import AnyHosts, Hosts
 from assay.model.study.kinds import AnyKindField
 from assay.model.study.needs import Needs
 from assay.model.study.parameter import Parameter
@@ -241,11 +241,11 @@ class Study(Frozen):
     seed: Annotated[int, SingleField(axis.whole(0, 2**53 - 1))] = Field(
         1, description="Seed of the random order and of the data."
     )
-    hosts: Annotated[Hosts, HostsField()] = Field(
+    hosts: AnyHosts = Field(
         Hosts(),
         description="Machines that generate the load: a node set such as client[1-8], a list of such, inventory: FILE, "
-        "or allocation: the hosts of the scheduler's allocation. Left out: this machine; with a box its hosts with"
-        " the role client.",
+        "ansible: FILE, terraform: FILE or folder, stack: NAME, parallelcluster: NAME, or allocation: the hosts of the "
+        "scheduler's allocation. Left out: this machine; with a box its hosts with the role client.",
         json_schema_extra={"default": "localhost"},
     )
     launcher: LauncherWord = Field(
@@ -345,7 +345,7 @@ class Study(Frozen):
     @property
     def is_local(self) -> bool:
         """Whether only this machine generates the load, without a launcher for its engines."""
-        alone = self.testbed is None and self.hosts.inventory is None and self.hosts.nodes in ((), ("localhost",))
+        alone = self.testbed is None and not self.hosts.is_described and self.hosts.nodes in ((), ("localhost",))
         return alone and self.launcher == "ssh"
 
     def with_targets(self, targets: Mapping[str, Target]) -> "Study":

@@ -17,6 +17,7 @@ from assay.model.study.speed import Speed
 from assay.model.units import display_value
 
 if TYPE_CHECKING:
+    from assay.model.site.storage import SiteStorage
     from assay.model.source import FieldFault
     from assay.model.study.mounts import StudyMount
     from assay.model.study.study import Workload
@@ -192,6 +193,14 @@ class Target(Frozen):
     def study_mounts(self) -> "tuple[StudyMount, ...]":
         """What is mounted for it on each host that generates the load."""
         return ()
+
+    @classmethod
+    def fields_at(cls, storage: "SiteStorage") -> Mapping[str, object] | None:  # noqa: ARG003
+        """Return the fields that point a target of this kind at the storage of a site; None if it is of another kind.
+
+        A field that is None is to be left out.
+        """
+        return None
 
     def with_logins(self, logins: Mapping[tuple[str, str], str]) -> "Target":  # noqa: ARG002
         """Return the target with the credentials of a box's servers.

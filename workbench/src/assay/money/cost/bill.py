@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from assay.model.base import AssayError
@@ -32,7 +32,7 @@ EFS_MOVED = "efs-ia-write"
 SUSPICIOUS_BYTES = 10**6
 """Capacities below this many bytes probably lack their unit."""
 _YEAR = re.compile(r"-(19|20)[0-9]{2}$")
-_RATE = re.compile(r"-[0-9]+g$")
+_RATE = re.compile(r"-[0-9]+[mg]$")
 
 
 def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
@@ -52,6 +52,16 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
         *_use(design, use),
     ]
     return Bill(lines=tuple(line for line in lines if line.pieces and line.each))
+
+
+def hosts_bill(hosts: Mapping[str, int]) -> Bill:
+    """Return the bill of rented hosts that belong to no design.
+
+    Args:
+        hosts: Instance type -> how many.
+    """
+    lines = (_line(f"{name}, hosts", "instance", name, 1, "hour", count, stops=True) for name, count in hosts.items())
+    return Bill(lines=tuple(lines))
 
 
 def first_upload(design: Design, size: int, requests: Decimal) -> tuple[BillItem, ...]:

@@ -70,7 +70,12 @@ def _ceiling(limits: Limits, metric: Metric) -> DesignCeiling | None:
 
 
 def freeze(
-    designs: Mapping[str, PricedDesign], book: PriceBook, term: Term, payment: Payment | None, use: Use
+    designs: Mapping[str, PricedDesign],
+    book: PriceBook,
+    term: Term,
+    payment: Payment | None,
+    use: Use,
+    hosts: Bill = Bill(),  # noqa: B008
 ) -> FrozenPrices:
     """Return the prices that are stored with a run.
 
@@ -80,12 +85,15 @@ def freeze(
         term: Term of the instances.
         payment: Payment option of a reservation.
         use: How the designs are used.
+        hosts: Rented hosts that belong to no design.
 
     Raises:
         AssayError: The book lacks a price.
     """
-    costs = [price_bill(item.bill, book, term, payment, use.duty) for item in designs.values()]
-    return FrozenPrices(term=term, payment=payment, use=use, book=frozen_book(book, costs), designs=dict(designs))
+    bills = [*(item.bill for item in designs.values()), hosts]
+    costs = [price_bill(bill, book, term, payment, use.duty) for bill in bills]
+    frozen = frozen_book(book, costs)
+    return FrozenPrices(term=term, payment=payment, use=use, book=frozen, designs=dict(designs), hosts=hosts)
 
 
 def design_cost(prices: FrozenPrices, target: str, book: PriceBook | None = None) -> Cost:
@@ -107,10 +115,19 @@ def hour_of_running(prices: FrozenPrices, target: str) -> Decimal:
     """Return the cost of an hour in which a target's design is switched on, without what is paid by use."""
     lines = prices.designs[target].bill.lines
     hourly = Bill(lines=tuple(line for line in lines if line.dimension not in BY_USE and line.per != "job"))
-    cost = price_bill(hourly, prices.book, prices.term, prices.payment)
+    return _hour(hourly, prices)
+
+
+def hour_of_hosts(prices: FrozenPrices) -> Decimal:
+    """Return the cost of an hour of the rented hosts that belong to no design."""
+    return _hour(prices.hosts, prices)
+
+
+def _hour(bill: Bill, prices: FrozenPrices) -> Decimal:
+    cost = price_bill(bill, prices.book, prices.term, prices.payment)
     return EXACT.divide(cost.month, cost.hours_per_month)
 
 
 def hour_of_all_running(prices: FrozenPrices) -> Decimal:
-    """Return the cost of an hour in which all designs are switched on."""
-    return exact_sum(hour_of_running(prices, name) for name in prices.designs)
+    """Return the cost of an hour in which all designs and rented hosts are switched on."""
+    return exact_sum([*(hour_of_running(prices, name) for name in prices.designs), hour_of_hosts(prices)])

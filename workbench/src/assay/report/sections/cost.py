@@ -1,11 +1,15 @@
 """What the targets would cost as the designs that the study assigns to them, with their measured rates."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 
 from assay.model.money.amount import EXACT, format_money
 from assay.model.money.price import PriceBook, PriceRow
 from assay.model.money.priced_designs import FrozenPrices
+from assay.model.result.run import RunInfo
+from assay.model.units import about_duration
 from assay.money.cost.limits import METRICS, Metric
+from assay.money.cost.stored_prices import hour_of_all_running, hour_of_hosts
 from assay.report import numbers
 from assay.report.charts.pareto import pareto_chart
 from assay.report.costs import TargetCost, UnitCost, cheapest_text, cost_points, price_unit_size, target_costs
@@ -65,7 +69,7 @@ def section(view: RunView) -> Section | None:
     if prices is None or not costs:
         return None
     currency = prices.book.currency
-    blocks: list[Block] = [Paragraph(_WORDS), _facts(prices)]
+    blocks: list[Block] = [Paragraph(_WORDS), _facts(prices, view.run)]
     answer = cheapest_text(costs)
     blocks += [Paragraph(answer)] if answer is not None else []
     blocks.append(_table(costs, currency))
@@ -98,7 +102,7 @@ def _without(item: TargetCost) -> str:
     )
 
 
-def _facts(prices: FrozenPrices) -> Facts:
+def _facts(prices: FrozenPrices, run: RunInfo) -> Facts:
     book = prices.book
     term = f"{prices.term}, {prices.payment}" if prices.payment else prices.term
     return Facts(
@@ -108,8 +112,25 @@ def _facts(prices: FrozenPrices) -> Facts:
             ("Term", term),
             ("Switched on", f"{(prices.use.duty * 100).normalize():f} % of the time"),
             ("A month", f"{book.hours_per_month} hours"),
+            *_of_this_run(prices, run),
         )
     )
+
+
+def _of_this_run(prices: FrozenPrices, run: RunInfo) -> Iterator[tuple[str, str]]:
+    """Yield what the run cost, if everything was rented from its beginning to its end."""
+    hosts = ", ".join(f"{line.pieces:f} x {line.item}" for line in prices.hosts.lines)
+    if hosts:
+        yield "Rented hosts", f"{hosts}: {format_money(hour_of_hosts(prices), prices.book.currency)} an hour"
+    if run.finished_at is not None and run.finished_at > run.created_at:
+        seconds = run.finished_at - run.created_at
+        hour = hour_of_all_running(prices)
+        cost = EXACT.divide(EXACT.multiply(Decimal(repr(seconds)), hour), Decimal(3600))
+        text = format_money(cost, prices.book.currency)
+        yield (
+            "This run",
+            f"{text} for {about_duration(seconds)}, if all is rented from its beginning to its end",
+        )
 
 
 def _dates(book: PriceBook, rows: Iterable[PriceRow]) -> str:

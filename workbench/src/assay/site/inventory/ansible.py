@@ -1,10 +1,12 @@
-"""Ansible inventories in INI and YAML: hosts, groups, and variables that say how to log in.
+"""Ansible inventories in INI, YAML and JSON: hosts, groups, and variables that say how to log in.
 
-Sources: docs.ansible.com, "How to build your inventory", plugins ansible.builtin.ini and ansible.builtin.yaml.
+Sources: docs.ansible.com: How to build your inventory; plugins ansible.builtin.ini and ansible.builtin.yaml; Developing
+dynamic inventory, for what `ansible-inventory --list` and inventory scripts print.
 """
 
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,12 +29,21 @@ _FIELDS = {
 }
 _SSH_CONNECTIONS = ("ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh")
 _NOT_TAKEN = re.compile(r"ansible_(ssh_pass|password|ssh_common_args|ssh_extra_args|become\w*)")
+_JUMP_ARGUMENTS = ("ansible_ssh_common_args", "ansible_ssh_extra_args")
+_JUMP = re.compile(
+    r"(?:^|\s)-J\s*(?P<option>[^\s\"']+)|ProxyJump[= ](?P<name>[^\s\"']+)"
+    r"|ProxyCommand=.*?\bssh\s(?=[^\"']*-W\s?\"?%h:%p)(?:[^\"']*\s)?(?P<command>[\w.-]+@[\w.:-]+)"
+)
+"""A jump host in arguments of ssh: `-J`, `-o ProxyJump`, or the older `ProxyCommand` with `-W`."""
 _SECTION = re.compile(r"\[([^\[\]:]+)(?::(vars|children|hosts))?\]")
 _LIKE_INI = re.compile(r"^[ \t]*\[[A-Za-z_][^\[\]]*\][ \t]*(?:[#;].*)?$|^[^#;\n]*\sansible_\w+[ \t]*=", re.M)
 _NUMBERS = re.compile(r"\[(\d+):(\d+)(?::(\d+))?\]")
 _LETTERS = re.compile(r"\[([a-z]):([a-z])\]|\[([A-Z]):([A-Z])\]")
 _PORT = re.compile(r"(.*[^:\]]|.*\]):(\d+)")
 _MAX_DEPTH = 32
+LIST_HINT = (
+    "name a file with what `ansible-inventory -i INVENTORY --list` prints: it knows scripts, plugins and group_vars"
+)
 
 
 @dataclass
@@ -126,6 +137,48 @@ def read_yaml(source: YamlSource, path: Path, report: ReportLine) -> ForeignInve
     return _resolve(tree, report)
 
 
+def is_list(document: object) -> bool:
+    """Return whether a JSON document is what `ansible-inventory --list` or an inventory script prints."""
+    if not isinstance(document, dict) or not document:
+        return False
+    groups = [about for name, about in document.items() if name != "_meta"]
+    known = {"hosts", "children", "vars"}
+    return ("_meta" in document or bool(groups)) and all(
+        (isinstance(about, dict) and set(about) <= known)
+        or (isinstance(about, list) and all(isinstance(host, str) for host in about))
+        for about in groups
+    )
+
+
+def read_list(document: Mapping[str, Any], path: Path, report: ReportLine) -> ForeignInventory:
+    """Return the hosts and groups of what `ansible-inventory --list` prints, where each host has all its variables.
+
+    Raises:
+        AssayError: As `read_ini`, or a part has another form.
+    """
+    tree = _Tree(path)
+    meta = document.get("_meta")
+    hosts = meta.get("hostvars") if isinstance(meta, dict) else None
+    variables = hosts if isinstance(hosts, dict) else {}
+    for name, about in document.items():
+        if name == "_meta":
+            continue
+        parts = about if isinstance(about, dict) else {"hosts": about}
+        listed, children, shared = (parts.get(key) or () for key in ("hosts", "children", "vars"))
+        if not isinstance(listed, list | tuple) or not isinstance(children, list | tuple):
+            raise AssayError(f"hosts and children of group {name} are lists", "store it as `ansible-inventory --list`")
+        tree.group(name).variables.update(shared if isinstance(shared, dict) else {})
+        tree.group(name).children.update(dict.fromkeys(map(str, children)))
+        for host in map(str, listed):
+            own = variables.get(host)
+            tree.add(name, host, own if isinstance(own, dict) else {}, 1)
+    for host in map(str, variables):
+        if host not in tree.variables:
+            own = variables[host]
+            tree.add("ungrouped", host, own if isinstance(own, dict) else {}, 1)
+    return _resolve(tree, report)
+
+
 def _read_group(tree: _Tree, source: YamlSource, place: tuple[str, ...], about: object) -> None:
     group = tree.group(place[-1])
     line = source.key_position(place)[0]
@@ -192,8 +245,9 @@ def _resolve(tree: _Tree, report: ReportLine) -> ForeignInventory:
         for group in holding[host]:
             merged.update(tree.groups[group].variables)
         merged.update(own)
-        ignored |= dict.fromkeys(name for name in merged if _NOT_TAKEN.fullmatch(str(name)))
         found.fields[host] = _fields(host, merged, tree.path, tree.lines[host])
+        taken = _JUMP_ARGUMENTS if "jump" in found.fields[host] else ()
+        ignored |= dict.fromkeys(name for name in merged if _NOT_TAKEN.fullmatch(str(name)) and name not in taken)
     if ignored:
         report(f"note: {tree.path}: {', '.join(list(ignored)[:8])}: ignored; ssh's own configuration and keys apply")
     named = (name for name in tree.groups if name != "ungrouped" and is_host_name(name))
@@ -239,6 +293,9 @@ def _fields(host: str, variables: dict[str, Any], path: Path, line: int) -> dict
             continue
         if "{{" in str(value):
             message = f"{host}: {name}: only Ansible can resolve {value}"
-            raise LineError(path, line, message, "write the value itself there")
+            raise LineError(path, line, message, f"write the value itself there, or: {LIST_HINT}")
         fields[ours] = int(value) if ours == "port" and str(value).isdigit() else str(value)
+    arguments = " ".join(str(variables[name]) for name in _JUMP_ARGUMENTS if variables.get(name))
+    if jump := _JUMP.search(arguments):
+        fields["jump"] = jump["option"] or jump["name"] or jump["command"]
     return fields

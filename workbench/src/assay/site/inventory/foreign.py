@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.model.base import AssayError, LineError
 from assay.model.site.host import MAX_HOSTS, Host
-from assay.site.inventory.names import MAX_MEMBERS, Groups, node_names, too_many_error
+from assay.site.inventory.names import MAX_MEMBERS, HostInventory, node_names, too_many_error
 from assay.site.inventory.own_format import INVENTORY_HINT, host_entry
 
 ReportLine = Callable[[str], None]
@@ -21,13 +21,15 @@ class ForeignInventory:
         fields: Host name -> its fields, as an inventory of Assay has them.
         groups: Group name -> its hosts.
         lines: Host name -> its line in the file.
+        clients: Hosts that generate the load if a study names none: None for all; empty if that is unknown.
     """
 
     fields: dict[str, dict[str, Any]] = field(default_factory=dict)
     groups: dict[str, list[str]] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    clients: list[str] | None = None
 
-    def hosts(self, path: Path) -> tuple[dict[str, Host], Groups]:
+    def hosts(self, path: Path) -> HostInventory:
         """Return the hosts and groups.
 
         Args:
@@ -47,14 +49,20 @@ class ForeignInventory:
                 found[plain] = host_entry(plain, about, many=False, base=path.parent)
             except AssayError as error:
                 raise LineError(path, self.lines.get(name, 1), error.what, error.hint) from None
-        return found, {name: " ".join(members) for name, members in self.groups.items() if members}
+        groups = {name: " ".join(members) for name, members in self.groups.items() if members}
+        return HostInventory(found, groups, self.clients)
 
     def as_inventory(self, path: Path) -> Mapping[str, Any]:
         """Return an inventory in Assay's format, with absolute paths so that it can be read from any folder."""
-        hosts, groups = self.hosts(path)
+        hosts, groups, clients = self.hosts(path)
         keys = ("address", "user", "port", "jump", "identity")
         about = {
             host.name: {key: value for key in keys if (value := getattr(host, key)) is not None and value != host.name}
             for host in hosts.values()
         }
-        return {"hosts": about, **({"groups": dict(groups)} if groups else {})}
+        document: dict[str, Any] = {"hosts": about}
+        if groups:
+            document["groups"] = dict(groups)
+        if clients is not None:
+            document["clients"] = list(clients)
+        return document

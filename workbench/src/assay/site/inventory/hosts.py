@@ -17,11 +17,16 @@ from assay.model.user_files import read_user_file
 from assay.site.inventory import ansible, sshconfig
 from assay.site.inventory.foreign import ForeignInventory, ReportLine
 from assay.site.inventory.lines import read_lines
-from assay.site.inventory.names import Groups, login_hosts, node_names
+from assay.site.inventory.machines.documents import ANSIBLE, FORMS_HINT, parse_json, read_document, tool_of
+from assay.site.inventory.names import HostInventory, login_hosts, node_names
 from assay.site.inventory.own_format import INVENTORY_HINT, read_described
 
-MAX_BYTES = 1 << 20
-"""Largest inventory that is read."""
+MAX_BYTES, MAX_JSON_BYTES = 1 << 20, 32 << 20
+"""Largest inventory that is read; those in JSON have all attributes of each machine."""
+
+
+_OUTPUT_TEXT = re.compile(r"^\w+ = (\[|\{|\"|to(list|map|set)\()", re.M)
+"""A line of the text of `terraform output`."""
 
 
 def resolve_hosts(
@@ -56,10 +61,12 @@ def known_hosts(path: Path, naming: FileOrigin = TYPED_BY_USER) -> tuple[Host, .
     Raises:
         AssayError: The file cannot be read.
     """
-    return tuple(_read_inventory(path, lambda _: None, naming)[0].values())
+    return tuple(inventory_file(path, naming).hosts.values())
 
 
-def portable_inventory(path: Path, naming: FileOrigin = TYPED_BY_USER) -> bytes:
+def portable_inventory(
+    path: Path, naming: FileOrigin = TYPED_BY_USER, tool: str = "", user: str | None = None
+) -> bytes:
     """Return an inventory that can be read from any folder: relative paths of keys are made absolute.
 
     An inventory of another program is converted to Assay's format.
@@ -67,17 +74,17 @@ def portable_inventory(path: Path, naming: FileOrigin = TYPED_BY_USER) -> bytes:
     Args:
         path: The file.
         naming: See `resolve_hosts`.
+        tool: See `read_inventory`.
+        user: See `read_inventory`.
 
     Raises:
         AssayError: The file cannot be read, or is not an inventory.
     """
-    data = _read_file(path)
+    data = read_data(path, tool)
     with _unquoted(path, naming, data):
-        _hosts_in(data, path, lambda _: None)
-        text = data.decode("utf-8-sig")
-        foreign = _foreign(path, text, _source(data) if _is_yaml(path, text) else None, lambda _: None)
-        if foreign is not None:
-            return yaml.safe_dump(foreign.as_inventory(path.absolute()), sort_keys=False).encode()
+        converted = converted_inventory(data, path, tool, user)
+        if converted is not None:
+            return converted
     document = _source(data).data
     hosts = document.get("hosts") if isinstance(document, dict) else None
     entries = [about for about in hosts.values() if isinstance(about, dict)] if isinstance(hosts, dict) else []
@@ -86,6 +93,20 @@ def portable_inventory(path: Path, naming: FileOrigin = TYPED_BY_USER) -> bytes:
         about["identity"] = str(path.parent.absolute() / about["identity"])
     # `safe_dump` accepts plain floats only.
     return yaml.safe_dump(_plain(document), sort_keys=False).encode() if relative else data
+
+
+def converted_inventory(data: bytes, path: Path, tool: str = "", user: str | None = None) -> bytes | None:
+    """Return an inventory of another program in Assay's format; None if it is in Assay's format, or plain lines.
+
+    Arguments and errors as in `read_inventory`.
+    """
+    read_inventory(data, path, tool=tool, user=user)
+    text = data.decode("utf-8-sig")
+    source = _source(data) if _is_yaml(path, text) else None
+    foreign = _foreign(path, text, source, lambda _: None, tool, user)
+    if foreign is None:
+        return None
+    return yaml.safe_dump(foreign.as_inventory(path.absolute()), sort_keys=False).encode()
 
 
 def _plain(data: Any) -> Any:
@@ -101,8 +122,14 @@ def _unquoted(path: Path, naming: FileOrigin, data: bytes) -> contextlib.Abstrac
     return hide_content(path, "an inventory", see, naming, path, data)
 
 
-def _read_file(path: Path) -> bytes:
-    return read_user_file(path, f"cannot read the inventory {path}", INVENTORY_HINT, MAX_BYTES)
+def read_data(path: Path, tool: str = "") -> bytes:
+    """Return the content of an inventory, perhaps of a tool.
+
+    Raises:
+        AssayError: It cannot be read.
+    """
+    hint = ansible.LIST_HINT if tool == ANSIBLE else INVENTORY_HINT
+    return read_user_file(path, f"cannot read the inventory {path}", hint, MAX_JSON_BYTES)
 
 
 def _source(data: bytes) -> YamlSource:
@@ -116,33 +143,75 @@ def _from_inventory(written: Mapping[Any, Any], base: Path, report: ReportLine, 
         fault = f"`{unknown[0]}` is not a valid key there" if unknown else "no inventory is named"
         raise AssayError(f"{fault}", "write hosts: {inventory: FILE}, or with hosts: [node sets, @groups]").at("hosts")
     path = base / written["inventory"]
-    known, groups = _read_inventory(path, report, naming)
-    chosen = written.get("hosts")
-    if chosen is None:
-        hosts = list(known.values())
-    else:
-        hosts = [known.get(name) or _not_listed(name, known, path) for name in node_names(chosen, groups)]
+    return chosen_hosts(inventory_file(path, naming, report), written.get("hosts"), path)
+
+
+def chosen_hosts(inventory: HostInventory, chosen: object, name: object) -> tuple[Host, ...]:
+    """Return the hosts of an inventory that a study names.
+
+    Args:
+        inventory: The inventory.
+        chosen: Node sets and groups; None for those that generate the load in any case.
+        name: Name of the inventory, for messages.
+
+    Raises:
+        AssayError: One is not in it, or none is named and it is unknown which generate the load.
+    """
+    known = inventory.hosts
+    if chosen is None and inventory.clients == []:
+        groups = ", ".join(f"@{group}" for group in list(inventory.groups)[:8])
+        hint = f"name them: hosts: {{..., hosts: NODES}}{f', or a group: {groups}' if groups else ''}"
+        raise AssayError(f"which hosts of {name} generate the load is unknown", hint).at("hosts")
+    names = list(inventory.clients or known) if chosen is None else node_names(chosen, inventory.groups)
+    hosts = [known.get(host) or _not_listed(host, known, name) for host in names]
     _refuse_same_address(hosts)
     return tuple(hosts)
 
 
-def _not_listed(name: str, known: Mapping[str, Host], path: Path) -> Host:
+def _not_listed(name: str, known: Mapping[str, Host], path: object) -> Host:
     if name == LOCALHOST:
         return THIS_HOST
     raise AssayError(f"{name} is not in {path}", choices_hint(name, list(known)[:20])).at("hosts")
 
 
-def _read_inventory(path: Path, report: ReportLine, naming: FileOrigin) -> tuple[dict[str, Host], Groups]:
-    data = _read_file(path)
-    with _unquoted(path, naming, data):
-        return _hosts_in(data, path, report)
+def inventory_file(
+    path: Path,
+    naming: FileOrigin = TYPED_BY_USER,
+    report: ReportLine = lambda _: None,
+    tool: str = "",
+    user: str | None = None,
+) -> HostInventory:
+    """Return what a file says of hosts.
 
-
-def _hosts_in(data: bytes, path: Path, report: ReportLine) -> tuple[dict[str, Host], Groups]:
-    """Return the hosts and groups of a file.
+    Args:
+        path: The file.
+        naming: See `resolve_hosts`.
+        report: See `resolve_hosts`.
+        tool: See `read_inventory`.
+        user: See `read_inventory`.
 
     Raises:
-        AssayError: It is not an inventory; the message begins with the name of the file.
+        AssayError: It cannot be read, or is not an inventory.
+    """
+    data = read_data(path, tool)
+    with _unquoted(path, naming, data):
+        return read_inventory(data, path, report, tool, user)
+
+
+def read_inventory(
+    data: bytes, path: Path, report: ReportLine = lambda _: None, tool: str = "", user: str | None = None
+) -> HostInventory:
+    """Return the hosts and groups of an inventory, whose form is known by its content.
+
+    Args:
+        data: Its content.
+        path: Path of the file, or name of what was read; messages begin with it.
+        report: Called with a line about what was ignored.
+        tool: Word of the tool that wrote it; empty for any form.
+        user: User to log in as where the tool is not Ansible, whatever the content says.
+
+    Raises:
+        AssayError: It is not an inventory, or one of another tool.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -155,10 +224,14 @@ def _hosts_in(data: bytes, path: Path, report: ReportLine) -> tuple[dict[str, Ho
         if source is not None and source.problems:
             first = source.problems[0]
             raise LineError(path, first.line, first.message, first.hint)
-        foreign = _foreign(path, text, source, report)
+        foreign = _foreign(path, text, source, report, tool, user)
         if foreign is not None:
             return foreign.hosts(path)
-        return read_described(path, source) if source is not None else (read_lines(path, text, report), {})
+        if source is not None:
+            return read_described(path, source)
+        if len(data) > MAX_BYTES:
+            raise AssayError(f"larger than {MAX_BYTES >> 20} MiB, the limit for such files", INVENTORY_HINT)
+        return HostInventory(read_lines(path, text, report), {})
     except LineError:
         raise
     except AssayError as error:
@@ -168,15 +241,31 @@ def _hosts_in(data: bytes, path: Path, report: ReportLine) -> tuple[dict[str, Ho
 def _is_yaml(path: Path, text: str) -> bool:
     return (
         path.suffix in (".yaml", ".yml")
-        or re.search(r"^(hosts|groups|all)\s*:\s*$|^(hosts|groups)\s*:", text, re.M) is not None
+        or re.search(r"^(hosts|groups|all)\s*:\s*$|^(hosts|groups)\s*:|\A\s*{\s*\"hosts\"\s*:\s*{", text, re.M)
+        is not None
     )
 
 
-def _foreign(path: Path, text: str, source: YamlSource | None, report: ReportLine) -> ForeignInventory | None:
+def _foreign(
+    path: Path, text: str, source: YamlSource | None, report: ReportLine, tool: str = "", user: str | None = None
+) -> ForeignInventory | None:
     """Return what an inventory of another program describes; None if the format is Assay's own, or plain lines."""
-    if source is not None:
-        return ansible.read_yaml(source, path, report) if ansible.is_yaml(source.data) else None
-    if ansible.is_ini(text):
+    document = parse_json(text) if source is None else None
+    if document is not None:
+        if tool and tool_of(document) != tool:
+            raise AssayError(f"is no JSON of {tool}", FORMS_HINT)
+        return read_document(document, path, report, user)
+    if _OUTPUT_TEXT.search(text) is not None:
+        raise AssayError("is what `terraform output` prints as text", "store what `terraform output -json` prints")
+    if tool not in ("", ANSIBLE):
+        raise AssayError(f"is no JSON of {tool}", FORMS_HINT)
+    if source is not None and (tool or ansible.is_yaml(source.data)):
+        if not ansible.is_yaml(source.data):
+            raise AssayError("is no inventory of Ansible with hosts in it", ansible.LIST_HINT)
+        return ansible.read_yaml(source, path, report)
+    if source is None and tool and text.startswith("#!"):
+        raise AssayError("is a program, which is not started", ansible.LIST_HINT)
+    if source is None and (tool or ansible.is_ini(text)):
         return ansible.read_ini(text, path, report)
     return sshconfig.read_ssh_config(text, str(path), report) if sshconfig.is_ssh_config(text) else None
 

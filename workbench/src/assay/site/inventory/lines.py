@@ -1,8 +1,9 @@
-"""Plain host files with a host or a node set on each line: those of MPI, of schedulers, and of iozone.
+"""Plain host files with hosts or node sets on each line: those of MPI, of schedulers, of iozone, and /etc/hosts.
 
 Numbers of tasks are ignored: the study says how many lanes each host has.
 """
 
+import ipaddress
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,10 +11,16 @@ from pathlib import Path
 from assay.model.base import AssayError, LineError
 from assay.model.site.host import MAX_HOSTS, Host
 from assay.model.site.login import MIN_PORT, Login, parse_logins
-from assay.site.inventory.names import NODE_SET_HINT, duplicate_error, login_hosts, shown, too_many_error
+from assay.site.inventory.names import NODE_SET_HINT, duplicate_error, login_hosts, node_names, shown, too_many_error
 
-_SLOTS = re.compile(r"(max[-_])?slots=\d+|ifhn=\S+")
-"""Options of Open MPI (slots) and MPICH (`ifhn`, the interface that ranks use among themselves)."""
+_SLOTS = re.compile(r"((max[-_])?slots|cpus?|count|sockets|cores)=\d+|(ifhn|binding|user)=\S+")
+"""Options of Open MPI (slots and what it also calls them), LAM (`cpu`), and MPICH (`ifhn`, the interface that ranks use
+among themselves, `binding`, `user`)."""
+_USER = "user="
+_ADAPTER = re.compile(r"([^:\[\]]+):\d+:\S+")
+"""HOST:PROCESSES:ADAPTER of MVAPICH2."""
+_COMMENT = re.compile(r"#.*|^\s*[!*].*")
+"""IBM Parallel Environment begins comments with `!` or `*`, all others with `#`."""
 _SPACED = re.compile(r"\s*=\s*")
 _STARS = re.compile(r"(.+)\*(\d+)")
 _TASKS = "slots are ignored; `lanes` in the study sets the load of each host"
@@ -34,7 +41,7 @@ def read_lines(path: Path, text: str, report: Callable[[str], None]) -> dict[str
     hosts: dict[str, Host] = {}
     notes: set[str] = set()
     for number, line in enumerate(text.splitlines(), start=1):
-        words = _SPACED.sub("=", line.split("#")[0]).split()
+        words = _SPACED.sub("=", _COMMENT.sub("", line)).split()
         if not words:
             continue
         try:
@@ -57,16 +64,38 @@ def read_lines(path: Path, text: str, report: Callable[[str], None]) -> dict[str
 
 def _hosts_of(words: Sequence[str], notes: set[str]) -> list[Host]:
     """Return the hosts of a line that is split into words."""
+    if _is_address(words[0]) and len(words) > 1 and not words[1].isdigit():
+        return _of_hosts_file(words, notes)
     notes |= _ignored(words[1:])
-    first, stars = words[0], _STARS.fullmatch(words[0])
-    if stars:
-        first = stars[1]
+    first = words[0]
+    if tasks := _STARS.fullmatch(first) or _ADAPTER.fullmatch(first):
+        first = tasks[1]
         notes.add(_TASKS)
     logins = parse_logins(first)
     if any(login.number is not None and login.user is None for login in logins):
         notes.add(_TASKS)
         return [host for login in logins for host in login_hosts(_without_tasks(login))]
-    return login_hosts(first)
+    hosts = login_hosts(first)
+    user = next((word.removeprefix(_USER) for word in words[1:] if word.startswith(_USER)), None)
+    return hosts if user is None else [Host(name=host.name, user=user, port=host.port) for host in hosts]
+
+
+def _is_address(word: str) -> bool:
+    try:
+        ipaddress.ip_address(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _of_hosts_file(words: Sequence[str], notes: set[str]) -> list[Host]:
+    """Return the host of `ADDRESS NAME ALIAS ...` in the format of /etc/hosts (hosts(5)); none for this machine."""
+    address = ipaddress.ip_address(words[0])
+    if address.is_loopback or address.is_multicast or address.is_unspecified:
+        notes.add("names of this machine and of multicast addresses are ignored")
+        return []
+    (name,) = node_names(words[1])
+    return [Host(name=name, address=words[0])]
 
 
 def _without_tasks(login: Login) -> str:
@@ -90,7 +119,7 @@ def _ignored(rest: Sequence[str]) -> set[str]:
     if not rest:
         return set()
     if all(_SLOTS.fullmatch(word) for word in rest):
-        return {_TASKS}
+        return set() if all(word.startswith(_USER) for word in rest) else {_TASKS}
     # LSF and LAM: HOST N; SGE: HOST N QUEUE@HOST PROCESSORS.
     if rest[0].isdigit() and (len(rest) == 1 or (len(rest) == 3 and not rest[2].isdigit())):
         return {_TASKS}

@@ -1,7 +1,8 @@
 """Host names written as node sets, with `@GROUP` where groups are known."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from assay.model.base import AssayError
 from assay.model.site.host import LOCALHOST, MAX_HOSTS, THIS_HOST, Host, is_host_name
@@ -16,6 +17,20 @@ NODE_SET_HINT = "write node sets as client1, client[1-8] or rack[1-2]n[01-04]"
 _GROUP = re.compile(r"(?<![^\s,!&^])@([^\s,!&^]*)")
 Groups = Mapping[str, str]
 """Name of a group -> node set."""
+
+
+class HostInventory(NamedTuple):
+    """What a file or a tool says of hosts.
+
+    Attributes:
+        hosts: By their names.
+        groups: Name of a group -> node set.
+        clients: Names of those that generate the load if a study names none; None for all, empty if that is unknown.
+    """
+
+    hosts: Mapping[str, Host]
+    groups: Groups
+    clients: Sequence[str] | None = None
 
 
 def node_names(written: object, groups: Groups | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Inventories in Assay's own YAML format: `hosts:` and optionally `groups:`."""
+"""Inventories in Assay's own YAML format: `hosts:` and optionally `groups:` and `clients:`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,14 +9,22 @@ from assay.model.base import AssayError, LineError
 from assay.model.site.host import LOCALHOST, MAX_HOSTS, Host, is_host_name
 from assay.model.source import YamlSource
 from assay.model.units import UnitError, choices_hint, parse_throughput
-from assay.site.inventory.names import MAX_MEMBERS, Groups, duplicate_error, node_names, shown, too_many_error
+from assay.site.inventory.names import (
+    MAX_MEMBERS,
+    Groups,
+    HostInventory,
+    duplicate_error,
+    node_names,
+    shown,
+    too_many_error,
+)
 
 ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link")
 INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and perhaps `groups:` (name -> node set)"
 
 
-def read_described(path: Path, source: YamlSource) -> tuple[dict[str, Host], Groups]:
-    """Return the hosts and groups of an inventory.
+def read_described(path: Path, source: YamlSource) -> HostInventory:
+    """Return the hosts and groups of an inventory, and which hosts generate the load if a study names none.
 
     Raises:
         AssayError: The file is not an inventory, or an entry is wrong.
@@ -25,10 +33,16 @@ def read_described(path: Path, source: YamlSource) -> tuple[dict[str, Host], Gro
     if not isinstance(document, dict) or not isinstance(document.get("hosts"), dict):
         raise AssayError("has no `hosts:` with node sets in it", INVENTORY_HINT)
     for key in document:
-        if key not in ("hosts", "groups"):
+        if key not in ("hosts", "groups", "clients"):
             raise AssayError(f"`{key}` is not a valid key there", INVENTORY_HINT)
     hosts = _read_hosts(path, source)
-    return hosts, _read_groups(document.get("groups"), source, path, hosts)
+    groups = _read_groups(document.get("groups"), source, path, hosts)
+    if document.get("clients") in (None, []):
+        return HostInventory(hosts, groups, document.get("clients"))
+    try:
+        return HostInventory(hosts, groups, _members("clients", document["clients"], groups, hosts))
+    except AssayError as error:
+        raise LineError(path, source.key_position(("clients",))[0], error.what, error.hint) from None
 
 
 def _read_hosts(path: Path, source: YamlSource) -> dict[str, Host]:

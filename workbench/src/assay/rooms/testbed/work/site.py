@@ -166,8 +166,8 @@ class BoxSite:
         Raises:
             AssayError: The box has no such host, or the study names an inventory, too.
         """
-        if self._written.inventory is not None:
-            raise AssayError("a study has a box or an inventory, not both", "remove one of the two")
+        if self._written.is_described:
+            raise AssayError("a study has a box or other hosts, not both", "remove one of the two")
         names, host_names = self._named(), list(known)
         missing = [name for name in names if name not in host_names]
         if missing:

@@ -1,0 +1,1 @@
+"""Commands of `assay deploy`, one file each."""

@@ -1,0 +1,1 @@
+"""Frozen classes of what is built: hosts, disks and mounts of a stack."""

@@ -1,0 +1,89 @@
+"""What things of a cloud cost."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from assay.model.money.amount import EXACT, Term, exact_sum
+from assay.model.money.price import BillItem
+
+HOURS_PER_DAY = Decimal(24)
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One thing, or several equal ones, with what is paid for it.
+
+    Attributes:
+        kind: Such as `instance` or `volume`.
+        id: Its id; before creation its name in the template.
+        what: In words, such as `4 x m6i.large`.
+        items: What is paid for by the hour or month.
+        term: Term of the instances: on-demand or spot.
+        max_price: Most that an hour of a spot instance may cost; None: as on demand (EC2 API, SpotMarketOptions).
+        note: What else it costs that follows from its use, or is in no price book; empty if nothing.
+    """
+
+    kind: str
+    id: str
+    what: str
+    items: tuple[BillItem, ...] = ()
+    term: Term = "on-demand"
+    max_price: Decimal | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class PricedThing:
+    """A thing with its price.
+
+    Attributes:
+        thing: The thing.
+        hour: Cost of an hour; None: unknown.
+        most: The most that an hour may cost: spot prices change; None: unknown.
+        note: What the price does not contain, or why it is unknown; empty if it is complete.
+    """
+
+    thing: Thing
+    hour: Decimal | None
+    most: Decimal | None
+    note: str
+
+    @property
+    def day(self) -> Decimal | None:
+        """Cost of a day; None: unknown."""
+        return None if self.hour is None else EXACT.multiply(self.hour, HOURS_PER_DAY)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Several things with their prices.
+
+    Attributes:
+        things: Each thing.
+        currency: Of the price book; USD without one.
+        source: Name and date of the price book; empty without one.
+    """
+
+    things: tuple[PricedThing, ...]
+    currency: str
+    source: str
+
+    @property
+    def hour(self) -> Decimal:
+        """Cost of an hour of all things whose price is known."""
+        return exact_sum(each.hour for each in self.things if each.hour is not None)
+
+    @property
+    def day(self) -> Decimal:
+        """Cost of a day of all things whose price is known."""
+        return EXACT.multiply(self.hour, HOURS_PER_DAY)
+
+    @property
+    def most(self) -> Decimal:
+        """The most that an hour may cost, of all things whose price is known."""
+        return exact_sum(each.most for each in self.things if each.most is not None)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the price of each thing is known and contains all that it costs."""
+        return not any(each.note for each in self.things)

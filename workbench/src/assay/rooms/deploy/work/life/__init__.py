@@ -1,0 +1,1 @@
+"""The life cycle of stacks: creation, progress, state, deletion, and what is left afterwards."""

@@ -1,0 +1,1 @@
+"""What a host of a storage design becomes: roles, made of small steps, as shell scripts."""

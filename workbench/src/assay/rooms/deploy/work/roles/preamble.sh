@@ -1,0 +1,219 @@
+set -uf
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+PATH=${PATH:-/usr/bin:/bin}:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin
+STATE=/var/lib/assay
+PLAN='' PRINT_JSON='' RECORDS='' FAILED=''
+
+# A check of a step ends with 0: it is so, 1: it is not, 2 and a reason: it must not be made so. Commands in it, too, end with 2
+# (grep without a file, getent without a host) or more (systemctl); that only says that it is not so.
+REFUSED=9
+fail() {
+    echo "error: $*" >&2
+    exit "$REFUSED"
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+family() {
+    if has apt-get; then echo apt; elif has dnf || has yum; then echo dnf; else fail "neither apt-get nor dnf is here"; fi
+}
+# Tries again after pauses of 5 s, in all for about so many seconds.
+wait_until() {
+    tries=$(($1 / 5))
+    shift
+    until "$@"; do
+        [ "$tries" -gt 0 ] || return 1
+        tries=$((tries - 1))
+        sleep 5 || return 1
+    done
+}
+# Takes the text from standard input; the old file stays whole until the new one is.
+put_file() {
+    mkdir -p "$(dirname "$1")" && put_to=$(readlink -f "$1") && cat >"$put_to.assay-new" &&
+        chmod "$2" "$put_to.assay-new" && mv "$put_to.assay-new" "$put_to"
+}
+# File, mode, line, and a pattern of the lines that it replaces; a file that cannot be read is left as it is.
+add_line() {
+    old=
+    if [ -e "$1" ]; then old=$(awk -v out="${4:-}" 'out == "" || $0 !~ out' "$1") || fail "$1 cannot be read"; fi
+    { [ -z "$old" ] || printf '%s\n' "$old"; printf '%s\n' "$3"; } | put_file "$1" "$2"
+}
+has_text() { [ -f "$1" ] && cmp -s - "$1"; }
+has_systemd() { [ -d /run/systemd/system ] && has systemctl; }
+service_is_on() {
+    if has_systemd; then
+        systemctl -q is-active "$1" && systemctl -q is-enabled "$1"
+    else
+        has service && service "$1" status >/dev/null 2>&1
+    fi
+}
+service_on() {
+    if has_systemd; then
+        systemctl daemon-reload
+        systemctl enable "$1"
+        systemctl restart "$1"
+    elif has service; then
+        service "$1" restart
+        if has update-rc.d; then update-rc.d "$1" defaults; fi
+    else
+        fail "$1 cannot be started: there is neither systemd nor service(8) here"
+    fi
+}
+own_addresses() { ip -o addr show | awk '{sub("/.*", "", $4); print $4}'; }
+# Which of SERVERS is this host; nothing if none is.
+own_server() {
+    for one in $SERVERS; do
+        case $one in "$HOST_NAME" | "$(uname -n)") echo "$one" && return ;; esac
+        for address in $(getent ahosts "$one" | awk '{print $1}'); do
+            if own_addresses | grep -qxF "$address"; then echo "$one" && return; fi
+        done
+    done
+}
+# The address by which the first server sees this host.
+own_address() {
+    own=$(own_server)
+    if [ -z "$own" ]; then
+        own=$(ip -o route get "$(getent ahosts "$(first_server)" | awk '{print $1; exit}')" | sed -n 's/.* src \([^ ]*\).*/\1/p')
+    fi
+    [ -n "$own" ] || fail "there is no way from this host to $(first_server)"
+    echo "$own"
+}
+first_server() { echo "${SERVERS%% *}"; }
+is_first() { [ "$(own_server)" = "$(first_server)" ]; }
+answers() { timeout 5 bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$1" "$2" 2>/dev/null; }
+
+# A line `KEY = VALUE` of a configuration, in place of the one that is there.
+conf_is() { grep -q "^ *$2 *= *$(echo "$3" | sed 's/[].[*^$\/]/\\&/g') *\$" "$1" 2>/dev/null; }
+conf_set() { add_line "$1" 644 "$2 = $3" "^ *$2 *="; }
+
+# A file of /sys that may offer a list such as `always [madvise] never`; tmpfiles.d sets it at each boot.
+sys_value() { sed 's/.*\[\(.*\)\].*/\1/' "$1"; }
+sys_check() {
+    [ -n "$2" ] || { echo "left as it is" && return 0; }
+    [ -e "$1" ] || { echo "this host has no $1" && return 2; }
+    [ "$(sys_value "$1")" = "$2" ] && grep -qxF "w $1 - - - - $2" "/etc/tmpfiles.d/assay-$3.conf" 2>/dev/null
+}
+sys_run() {
+    echo "$2" >"$1" || fail "$1 does not take $2; it has: $(cat "$1")"
+    echo "w $1 - - - - $2" | put_file "/etc/tmpfiles.d/assay-$3.conf" 644
+}
+
+# Lines KEY=VALUE; nothing in them is executed.
+read_values() {
+    while IFS= read -r line || [ -n "$line" ]; do
+        name=${line%%=*}
+        case $name in '' | *[!A-Z_]*) continue ;; esac
+        case $line in "$name") continue ;; esac
+        case " $VARIABLES " in *" $name "*) value=${line#*=} && eval "$name=\$value" ;; esac
+    done
+}
+require_values() {
+    for name in $REQUIRED; do
+        eval "[ -n \"\$$name\" ]" || stop values "$name is not set"
+    done
+}
+json() {
+    tr -d '\000-\010\013-\037' | tr '\177-\377' '?' | sed 's/\\/\\\\/g; s/"/\\"/g; s/	/\\t/g' |
+        awk '{ printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }'
+}
+# Step, state, seconds, one line, file with its output.
+record() {
+    last=
+    if [ "$2" = failed ]; then last=$(tail -n 20 "$5"); fi
+    RECORDS="$RECORDS${RECORDS:+,
+  }{\"step\": \"$1\", \"state\": \"$2\", \"seconds\": $3, \"detail\": \"$(printf %s "$4" | json)\", \"output\": \"$(printf %s "$last" | json)\"}"
+    if [ "$2" = failed ]; then
+        FAILED=${FAILED:-$1: $4}
+        last_lines=$last
+    fi
+    [ -n "$PRINT_JSON" ] || printf '%-12s %-20s %s\n' "$2" "$1" "$(printf %s "$4" | sed '2,$s/^/                                  /')"
+    [ -n "$PLAN" ] || document running | put_file "$STATE/role.status.json" 644
+}
+document() {
+    state=$1
+    [ -z "$FAILED" ] || state=failed
+    printf '{"role": "%s", "state": "%s", "plan": %s, "steps": [\n  %s\n]}\n' "$ROLE" "$state" "${PLAN:-false}" "$RECORDS"
+}
+step() {
+    begun=$(date +%s) out=$WORK/$1
+    detail=$("$1_check" 2>"$out") && code=0 || code=$?
+    seconds=$(($(date +%s) - begun))
+    if [ "$code" = 0 ]; then
+        record "$1" 'already so' "$seconds" "$detail" "$out"
+    elif [ "$code" = "$REFUSED" ] || { [ "$code" = 2 ] && [ -n "$detail" ]; }; then
+        [ -n "$detail" ] || detail=$(cause "$out")
+        record "$1" failed "$seconds" "$detail" "$out"
+    elif [ -n "$PLAN" ]; then
+        detail=$("$1_plan" 2>"$out") || detail="$detail $(cause "$out")"
+        record "$1" 'would do' "$seconds" "$detail" "$out"
+    else
+        detail=$("$1_plan" 2>/dev/null)
+        (set -e && "$1_run") >"$out" 2>&1 </dev/null 9>&-
+        code=$?
+        seconds=$(($(date +%s) - begun))
+        if [ "$code" = 0 ]; then
+            again=$("$1_check" 2>>"$out") || code=$?
+            [ "$code" = 0 ] || echo "error: done, but it is not so: $again" >>"$out"
+        fi
+        if [ "$code" = 0 ]; then
+            record "$1" "done" "$seconds" "$detail" "$out"
+        else
+            record "$1" failed "$seconds" "$(cause "$out")" "$out"
+        fi
+    fi
+}
+# Our own message, else the last line that is not blank, nor indented as explanations are.
+cause() {
+    grep -m 1 '^error: ' "$1" | sed 's/^error: //' | grep . ||
+        grep '^[^[:space:]]' "$1" | tail -n 1 | grep . || grep . "$1" | tail -n 1 | grep . || echo 'no output'
+}
+# A failure outside of a step.
+stop() {
+    echo "$2" >"$WORK/stop"
+    record "$1" failed 0 "$2" "$WORK/stop"
+    finish
+}
+signal() {
+    status=SUCCESS reason="$ROLE is set up" id=$(uname -n)-$(cut -c 1-8 /etc/machine-id 2>/dev/null)
+    if [ -n "$FAILED" ]; then
+        status=FAILURE reason=$(printf '%s %s: %s' "$(uname -n)" "$FAILED" "${last_lines:-}" | head -c 900 | json)
+    fi
+    # The address is no argument: others would see its key.
+    printf 'url = "%s"\n' "$SIGNAL_URL" | curl -fsS -K - -X PUT -H 'Content-Type:' --retry 8 --max-time 60 --data-binary \
+        "{\"Status\": \"$status\", \"Reason\": \"$reason\", \"UniqueId\": \"$id\", \"Data\": \"$ROLE\"}" ||
+        echo 'warning: the signal to the stack was not sent' >&2
+}
+finish() {
+    if [ -z "$PLAN" ]; then
+        document 'done' | put_file "$STATE/role.status.json" 644
+        [ -z "$SIGNAL_URL" ] || signal
+    fi
+    [ -z "$PRINT_JSON" ] || document 'done'
+    (set +f && rm -f "$WORK"/* && rmdir "$WORK")
+    [ -z "$FAILED" ]
+    exit
+}
+main() {
+    for option; do
+        case $option in
+            --plan) PLAN=true ;;
+            --json) PRINT_JSON=yes ;;
+            *) echo "usage: role.sh [--plan] [--json]" >&2 && exit 2 ;;
+        esac
+    done
+    [ "$(id -u)" = 0 ] || { echo "error: only root can set up a host" >&2 && exit 3; }
+    WORK=$(mktemp -d) || exit 1
+    if [ -z "${ASSAY_VALUES+set}" ] && [ -e /etc/assay/role.env ]; then ASSAY_VALUES=$(cat /etc/assay/role.env); fi
+    read_values <<END
+$(printf %s "${ASSAY_VALUES-}" | tr -d '\r')
+END
+    if [ -z "$PLAN" ]; then
+        mkdir -p "$STATE" && : >"$STATE/lock" || { echo "error: $STATE cannot be written" >&2 && exit 1; }
+        exec 9>"$STATE/lock"
+        flock -n 9 || { echo "error: another role is being set up on this host" >&2 && exit 3; }
+    fi
+    require_values
+    for one in $STEPS; do
+        step "$one"
+        [ -z "$FAILED" ] || [ -n "$PLAN" ] || break
+    done
+    finish
+}
