@@ -142,7 +142,7 @@ def mounts_as_asked(client: Guest) -> None:
 
 def test_both_signal_success_once(pair: Pair) -> None:
     assert [body["Status"] for body in pair.signals.bodies] == ["SUCCESS", "SUCCESS"]
-    assert {body["Data"] for body in pair.signals.bodies} == {"nfs-server", "nfs-client"}
+    assert {body["Reason"] for body in pair.signals.bodies} == {"nfs-server is set up", "nfs-client is set up"}
     # CloudFormation counts one signal for each id.
     assert len({body["UniqueId"] for body in pair.signals.bodies}) == 2
 

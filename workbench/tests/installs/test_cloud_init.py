@@ -106,7 +106,7 @@ def test_a_client_of_a_bucket_boots_and_signals(layers: Path) -> None:
     boot = FirstBoot(layers, stack.user_data("ClientLaunchTemplate"))
     assert "exit code 0" in boot.printed
     assert boot.errors() == []
-    assert boot.text("/etc/assay/role.env") == f"SIGNAL_URL={URL}\nMPI=none\n"
+    assert boot.text("/etc/assay/role.env") == f"SIGNAL_URL={URL}\nMPI=none\nPROXY=\n"
     assert boot.mode("/etc/assay/role.env") == 0o600
     assert boot.mode("/etc/assay/role.sh") == 0o755
     assert re.search("^ann:x:.*:/bin/bash$", boot.text("/etc/passwd"), re.M), "the user who logs in"
@@ -116,7 +116,7 @@ def test_a_client_of_a_bucket_boots_and_signals(layers: Path) -> None:
     path, kind, body = boot.signal()
     # A content type would make the signature of the address wrong.
     assert (path, kind) == (URL.removeprefix("http://127.0.0.1:8099"), "")
-    assert (body["Status"], body["Data"]) == ("SUCCESS", "client")
+    assert (body["Status"], body["Reason"], body["Data"]) == ("SUCCESS", "client is set up", "")
 
 
 def test_a_server_without_packages_signals_its_own_first_error(layers: Path) -> None:

@@ -12,12 +12,18 @@ from killing import Start
 from run_tools import ASSAY
 from s3_servers import ACCESS_KEY, FLAVOURS, SECRET_KEY, S3Server, installed, s3_server
 from s3_tools import At, environment
+from soak import times
 from ssh_tools import Sshd, private_sshd
 from table_servers import installed as installed_tables
 from table_servers import table_server
 from table_tools import TableAt
 
 from assay.launch.shell import close_shells
+
+
+def not_simulated(names: list[str]) -> list[str]:
+    """Return services other than moto, if there are any: moto takes ten times their CPU time. `make soak` tries all."""
+    return [name for name in names if name != "moto"] or names
 
 
 @pytest.fixture
@@ -54,9 +60,9 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str
         yield find
 
 
-@pytest.fixture(params=installed())
+@pytest.fixture(params=times(not_simulated(installed()), installed()))
 def at(request: pytest.FixtureRequest, services: Callable[[str], S3Server], tmp_path: Path) -> At:
-    """A bucket of the test's own, not made yet, at each service that is to be had."""
+    """A bucket of the test's own, not made yet, at each service that is to be had; see `not_simulated`."""
     return At(services(request.param), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
 
 
@@ -91,9 +97,9 @@ def table_services(
         yield find
 
 
-@pytest.fixture(params=installed_tables())
+@pytest.fixture(params=times(not_simulated(installed_tables()), installed_tables()))
 def table(request: pytest.FixtureRequest, table_services: Callable[[str], S3Server], tmp_path: Path) -> TableAt:
-    """A table of the test's own, not made yet, at each service that is to be had."""
+    """A table of the test's own, not made yet, at each service that is to be had; see `not_simulated`."""
     return TableAt(table_services(request.param), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
 
 

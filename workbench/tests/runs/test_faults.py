@@ -183,7 +183,7 @@ PLACE_CALLS = ("lookup", "getattr", "statfs", "opendir", "mkdir", "create", "wri
 """What the target's own directory takes before anything is measured."""
 
 
-@pytest.mark.parametrize(("call", "name"), zip(PLACE_CALLS, cycle(("eio", "enospc", "estale")), strict=False))
+@pytest.mark.parametrize(("call", "name"), list(zip(PLACE_CALLS, cycle(("eio", "enospc", "estale")), strict=False)))
 def test_a_target_that_fails_from_the_beginning(tmp_path: Path, name: str, call: str) -> None:
     with faulty_mount(tmp_path) as mount:
         write_study(tmp_path, mount, [Work()])

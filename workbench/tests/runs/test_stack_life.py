@@ -6,15 +6,14 @@ schedules nothing is tried here: moto skips them.
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from cloud_server import KEYS, TOKEN, CloudServer, cloud_server
 from in_process import run_here
+from killed_client import run_killed
 from life_template import STACK_TEMPLATE, with_volume
-from paths import REPOSITORY
 from soak import times
 
 from assay.model import extras
@@ -22,7 +21,6 @@ from assay.model.base import EXIT_LEFT
 from assay.rooms.deploy.work.life import creation
 
 PASSWORD = "hunter2-planted"
-SUPPORT = REPOSITORY / "workbench" / "tests" / "support"
 Deploy = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -118,8 +116,8 @@ def test_a_bucket_for_a_template_goes_with_the_stack_after_a_kill(
     server: CloudServer, deploy: Deploy, tmp_path: Path
 ) -> None:
     words = ("up", "beegfs", "--name", "nfs1", "--yes")
-    # The requests are: identity, stack, bucket, tags, object, CreateStack.
-    assert killed(tmp_path, 5, "after", *words) == -9
+    # The requests are: identity, stack, zones, quota, bucket, tags, object, CreateStack.
+    assert killed(tmp_path, 7, "after", *words) == -9
     assert [each for each in left_in(server) if each.startswith("assay-template-")]
     assert deploy("down", "nfs1").returncode == 0
     assert left_in(server) == [] and not (tmp_path / "stacks").exists()
@@ -269,19 +267,18 @@ def test_missing_credentials_are_said(server: CloudServer, deploy: Deploy, monke
     assert refused.returncode == 3 and "no credentials for AWS" in refused.stderr and "aws sso login" in refused.stderr
 
 
-UP_REQUESTS, DOWN_REQUESTS = 9, 10
+UP_REQUESTS, DOWN_REQUESTS = 10, 10
 """Requests of `up` with this template, and the first ones of `down`, up to the first looks for what is left."""
 POINTS = [
-    ("up", 3, "before"),
+    ("up", 4, "before"),
     *(("up", number, "after") for number in range(1, UP_REQUESTS + 1)),
     *(("down", number, "after") for number in range(1, DOWN_REQUESTS + 1)),
 ]
-FEW = [("up", 3, "before"), ("up", 3, "after"), ("up", 7, "after"), ("down", 5, "after"), ("down", 8, "after")]
+FEW = [("up", 4, "after"), ("up", 8, "after"), ("down", 5, "after")]
 
 
 def killed(folder: Path, number: int, moment: str, *words: str) -> int:
-    program = [sys.executable, str(SUPPORT / "killed_client.py"), str(number), moment, "deploy", *words]
-    return subprocess.run(program, cwd=folder, capture_output=True, timeout=600).returncode
+    return run_killed(folder, number, moment, ("deploy", *words))
 
 
 @pytest.mark.parametrize(("command", "number", "moment"), times(FEW, POINTS))
@@ -292,7 +289,7 @@ def test_after_a_kill_at_any_request_the_next_command_finishes_or_removes_it(
         assert killed(tmp_path, number, moment, *UP) == -9
         for file in (tmp_path / "stacks").rglob("*/*/*"):
             assert not [each for each in SECRETS if each in file.read_text()]
-        if number % 2:
+        if number % 2 == 0:
             finished = deploy(*UP)
             assert finished.returncode == 0, finished.stderr
             assert [each["StackStatus"] for each in server.client("cloudformation").describe_stacks()["Stacks"]] == [
@@ -304,5 +301,5 @@ def test_after_a_kill_at_any_request_the_next_command_finishes_or_removes_it(
         assert killed(tmp_path, number, moment, "down", "nfs1") == -9
     ended = deploy("down", "nfs1")
     # Before anything was recorded there is no stack that could be removed.
-    assert ended.returncode == 0 or (ended.returncode == 3 and command == "up" and number < 3), ended.stderr
+    assert ended.returncode == 0 or (ended.returncode == 3 and command == "up" and number < 4), ended.stderr
     assert left_in(server) == [] and not (tmp_path / "stacks").exists()

@@ -5,14 +5,17 @@ import json
 from typing import Any
 
 import pytest
-from stack_templates import NAMES, template
+from soak import times
+from stack_templates import NAMES, Values, template
 
 from assay.rooms.deploy.work.templates.ending import ENDING, ROLE
 from assay.rooms.deploy.work.templates.render import template_yaml
 
+LATER = "2027-01-01T06:00:00"
 REGIONS = ["eu-west-1", "us-east-1"]
-LINTED = [name for name in NAMES if name != "nfs-gp3"]
-"""`make test` lints nfs-gp3."""
+EACH_TYPE = ("beegfs-volumes", "efs-one-zone", "fsx-lustre-hdd", "fsx-ontap-2", "s3-tiered", "dynamodb-provisioned")
+"""Templates that together have each type of resource; `make test` lints nfs-gp3."""
+LINTED = times([*EACH_TYPE, "nfs-aws-2016"], [name for name in NAMES if name != "nfs-gp3"])
 UNNEEDED = {
     *("ec2:CreateTags", "ec2:DetachVpnGateway", "iam:TagRole", "fsx:TagResource", "vpce:AllowMultiRegion"),
     *("vpc-lattice:DescribeServiceNetworkVpcEndpointAssociation",),
@@ -62,6 +65,26 @@ def test_end_may_delete_all_that_is_there(name: str) -> None:
         needed = schema(body["Type"]).get("handlers", {}).get("delete", {}).get("permissions", [])
         assert set(needed) - UNNEEDED <= allowed, each
         assert each in ENDING or body["Type"] != "AWS::Scheduler::Schedule"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_later_end_changes_nothing_that_would_be_replaced(name: str) -> None:
+    first, second = (Values(template(name), ExpiryTime=time).resources() for time in ("2026-12-31T18:00:00", LATER))
+    changed = {
+        f"{each}: {path}"
+        for each, body in first.items()
+        for path in schema(body["Type"]).get("createOnlyProperties", [])
+        if _at(body["Properties"], path) != _at(second[each]["Properties"], path)
+    }
+    assert changed == set()
+    # A launch template of which nothing is create-only has a new version, which is create-only for its hosts.
+    assert all(first[each] == second[each] for each, body in first.items() if "LaunchTemplate" in body["Type"])
+
+
+def _at(properties: Any, path: str) -> Any:
+    for key in path.split("/")[2:]:
+        properties = properties.get(key) if isinstance(properties, dict) else None
+    return properties
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,7 +6,7 @@ ROOM = Room(
     commands={
         "deploy": Command(
             "assay.rooms.deploy.commands.deploy",
-            "Build storage designs in a cloud or on hosts that exist, and take them down again.",
+            "Build storage designs in a cloud or on hosts that exist, and remove them again.",
             after="price",
         ),
     },

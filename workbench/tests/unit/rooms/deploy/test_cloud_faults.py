@@ -68,6 +68,8 @@ REASONS = [
     ("unsupported", "Your requested instance type (m9x.large) is not supported in your requested Availability Zone"),
     ("parameter", "The image id '[ami-123]' does not exist (Error Code: InvalidAMIID.NotFound; Request ID: 1)"),
     ("parameter", "The key pair 'mine' does not exist (Service: Ec2, Status Code: 400)"),
+    ("key", f"{GROUP}Instance became unhealthy. Termination Reason: Client.InternalError: Client error on launch"),
+    ("key", f"{GROUP}Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state"),
     ("throttled", "Rate exceeded (Service: AmazonAutoScaling; Error Code: Throttling; Request ID: 1)"),
     ("name-taken", "Resource of type 'AWS::S3::Bucket' with identifier 'x' already exists."),
     ("service", "Internal error occurred. (HandlerErrorCode: InternalFailure)"),

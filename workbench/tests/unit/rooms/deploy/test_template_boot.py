@@ -11,11 +11,12 @@ import yaml
 from stack_templates import NAMES, Values, launch_data, template
 
 from assay.rooms.deploy.work.roles.scripts import check_values, role_script
-from assay.rooms.deploy.work.templates.boot import MAX_USER_DATA_BYTES
+from assay.rooms.deploy.work.templates.boot import MAX_USER_DATA_BYTES, user_data_bytes
 
 KNOWN = {"locale", "user", "hostname", "packages", "write_files", "runcmd"}
 """Keys of cloud-config that are used; cloud-init leaves out unknown ones without a word."""
 FILE_KEYS = {"path", "permissions", "content", "encoding"}
+ROLE_ENV = "/etc/assay/role.env"
 SIGNAL = "https://cloudformation-waitcondition-eu-west-1.s3.eu-west-1.amazonaws.com/" + "x" * 500
 GIVEN = {"ServersHandle": SIGNAL, "ClientsHandle": SIGNAL, "LoginHandle": SIGNAL, "StorageHandle": SIGNAL}
 TYPED = {
@@ -50,7 +51,7 @@ def file_of(config: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def values_of(config: dict[str, Any]) -> dict[str, str]:
-    lines = file_of(config, "/etc/assay/role.env")["content"].splitlines()
+    lines = file_of(config, ROLE_ENV)["content"].splitlines()
     return dict(line.split("=", 1) for line in lines)
 
 
@@ -82,6 +83,31 @@ def test_host_with_secrets_of_nobody() -> None:
         )
 
 
+def test_packages_come_by_the_proxy_from_the_first_one_on() -> None:
+    values = Booted(template("nfs-gp3"), **GIVEN, ProxyUrl="http://10.0.0.9:80")
+    config = yaml.safe_load(values(launch_data(template("nfs-gp3"))["StorageLaunchTemplate"]["UserData"]))
+    assert values_of(config)["PROXY"] == "http://10.0.0.9:80" and config["packages"] == ["curl"]
+    assert file_of(config, "/etc/apt/apt.conf.d/95assay")["content"] == 'Acquire::http::Proxy "http://10.0.0.9:80";\n'
+    # Amazon Linux has no apt; the role's own step has the proxy there.
+    lustre = configs("fsx-lustre-hdd")["ClientLaunchTemplate"][1]
+    assert values_of(lustre)["PROXY"] == "" and all("apt" not in each["path"] for each in lustre["write_files"])
+
+
+def test_longest_values_fit() -> None:
+    """Eight ranges, the longest proxy and addresses of three digits each are within what is counted beforehand."""
+    ranges = " ".join(["255.255.255.255/32"] * 8)
+    for name in ("orangefs", "beegfs-volumes", "nfs-gp3"):
+        given = {
+            "AllowedCidr": ranges,
+            "ProxyUrl": f"http://{'x' * 90}",
+            "VpcId": "vpc-12345678",
+            "SubnetId": "subnet-1",
+        }
+        values = Booted(template(name), **GIVEN, **TYPED, **given)
+        for data in launch_data(template(name)).values():
+            assert len(values(data["UserData"]).encode()) <= user_data_bytes(data["UserData"]) <= MAX_USER_DATA_BYTES
+
+
 def test_hosts_have_names() -> None:
     beegfs = configs("beegfs-volumes")
     assert values_of(beegfs["MetadataLaunchTemplate"][1])["HOST_NAME"] == "metadata1"
@@ -101,7 +127,7 @@ def test_what_clients_mount() -> None:
     assert mounts["nfs-gp3"]["MOUNT"] == "10.42.16.7:/export" and mounts["nfs-gp3"]["MOUNT_TYPE"] == "nfs4"
     assert mounts["beegfs-volumes"]["SERVERS"] == "10.42.16.7" and mounts["beegfs"]["SERVERS"] == "10.0.0.6"
     assert mounts["beegfs-volumes"]["MOUNT_POINT"] == "/sharedscratch"
-    assert configs("orangefs")["StorageLaunchTemplate"][1]["write_files"][0]["content"].count("10.42.16.7") == 2
+    assert file_of(configs("orangefs")["StorageLaunchTemplate"][1], ROLE_ENV)["content"].count("10.42.16.7") == 2
     gluster = configs("glusterfs-volumes")
     assert values_of(gluster["StorageLaunchTemplate"][1])["VOLUME"] == "replica-2"
     assert values_of(gluster["ClientLaunchTemplate"][1])["MOUNT"] == "10.42.16.7:/assay"

@@ -1,12 +1,16 @@
 """A stack ends by itself: what its end needs is deleted last, and its rights are those for this stack and no more."""
 
+import json
+import re
 from typing import Any
 
 import pytest
+from paths import REPOSITORY
 from stack_templates import NAMES, Values, resources, template
 
 from assay.rooms.deploy.work.templates.ending import ENDING, RETRY, ROLE, is_reading
 from assay.rooms.deploy.work.templates.functions import references
+from assay.rooms.deploy.work.templates.keeping import stack_policy
 
 SETTINGS: tuple[dict[str, str], ...] = (
     {},
@@ -62,9 +66,28 @@ def test_rights_are_bound_to_the_stack(name: str) -> None:
     assert all(map(is_reading, (each for each in statements.pop("Look")["Action"])))
     bound = statements.pop("DeleteTagged")["Condition"]["StringEquals"]
     assert bound == {"aws:ResourceTag/assay:stack": "nfs1", "aws:RequestedRegion": "eu-west-1"}
+    if "ClusterIngress" in template(name)["Resources"]:
+        revoking = statements.pop("RevokeRules")
+        assert revoking["Action"] == ["ec2:RevokeSecurityGroupEgress", "ec2:RevokeSecurityGroupIngress"]
+        assert revoking["Resource"] == "arn:aws:ec2:eu-west-1:123456789012:security-group-rule/*"
     for each in statements.values():
         for resource in each["Resource"]:
             assert "/assay/eu-west-1/nfs1/" in resource or resource.endswith("-6f1c2a30-0000-4000-8000-0a1b2c3d4e5f")
+
+
+@pytest.mark.parametrize("given", SETTINGS[:2], ids=("own network", "existing network"))
+def test_interface_of_a_mount_target_may_be_deleted_in_its_subnet(given: dict[str, str]) -> None:
+    document = template("efs-one-zone")
+    made = Values(document, **given).resources()
+    rights = made["MountTargetRights"]["Properties"]
+    (statement,) = rights["PolicyDocument"]["Statement"]
+    subnet = given.get("SubnetId", "<PrivateSubnet>")
+    assert rights["RoleName"] == "<EndRole>" and statement["Action"] == ["ec2:DeleteNetworkInterface"]
+    own = "arn:aws:ec2:eu-west-1:123456789012"
+    assert statement["Condition"] == {"ArnEquals": {"ec2:Subnet": f"{own}:subnet/{subnet}"}}
+    assert statement["Resource"] == f"{own}:network-interface/*"
+    # The right is there until the mount target is gone.
+    assert "MountTargetRights" in document["Resources"]["MountTarget"]["DependsOn"]
 
 
 def test_names_fit_the_rights_to_them() -> None:
@@ -93,3 +116,38 @@ def test_hosts_of_a_bucket_may_use_it_and_nothing_else() -> None:
     for each in policy["PolicyDocument"]["Statement"]:
         assert "Bucket.Arn" in str(each["Resource"]) or each["Resource"] == {"Fn::GetAtt": ["Bucket", "Arn"]}
     assert "Policies" not in resources(template("nfs-gp3"), "AWS::IAM::Role")["HostRole"]
+
+
+PROTECTED = {
+    "nfs-gp3": {"AWS::EC2::Instance"},
+    "beegfs-volumes": {"AWS::EC2::Instance"},
+    "efs-one-zone": {"AWS::EFS::FileSystem"},
+    "fsx-ontap-2": {"AWS::FSx::FileSystem", "AWS::FSx::StorageVirtualMachine", "AWS::FSx::Volume"},
+    "s3-tiered": {"AWS::S3::Bucket"},
+    "dynamodb-provisioned": {"AWS::DynamoDB::Table"},
+}
+"""Design -> types of resources with its data."""
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_no_update_replaces_what_holds_data(name: str) -> None:
+    allow, deny = stack_policy(template(name))["Statement"]
+    assert (allow["Effect"], allow["Action"]) == ("Allow", "Update:*")
+    assert deny["Effect"] == "Deny" and set(deny["Action"]) == {"Update:Replace", "Update:Delete"}
+    assert set(deny["Condition"]["StringEquals"]["ResourceType"]) == PROTECTED[name]
+
+
+def test_a_template_without_data_has_a_policy_that_denies_nothing() -> None:
+    (allow,) = stack_policy({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})["Statement"]
+    assert allow["Effect"] == "Allow"
+
+
+def test_policy_of_the_guide_keeps_the_data_of_each_design() -> None:
+    text = (REPOSITORY / "docs" / "guides" / "deploy.md").read_text()
+    (written,) = re.findall(r"cat > keep.json <<'END'\n(.*?)\n *END", text, re.DOTALL)
+    allow, deny = json.loads(written)["Statement"]
+    of_guide = set(deny["Condition"]["StringEquals"].pop("ResourceType"))
+    for name in NAMES:
+        own = stack_policy(template(name))["Statement"]
+        kinds = own[-1].get("Condition", {}).get("StringEquals", {}).pop("ResourceType", [])
+        assert own[0] == allow and set(kinds) <= of_guide and own[1:] in ([], [deny])

@@ -6,22 +6,26 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from stack_templates import NAMES, launch_data, resources, template
+from stack_templates import NAMES, Values, launch_data, resources, template
 
 from assay.rooms.deploy.work.templates.draft import STATEFUL
 
 Document = dict[str, Any]
 Check = Callable[[Document], Iterator[str]]
 Harm = Callable[[Document], Any]
-OWN_TAGS = {"assay:stack", "assay:run", "assay:owner", "assay:expires"}
+LASTING_TAGS = {"assay:stack", "assay:run", "assay:owner"}
+OWN_TAGS = {*LASTING_TAGS, "assay:expires"}
 TAG_PROPERTIES = {"AWS::EFS::FileSystem": "FileSystemTags", "AWS::Budgets::Budget": "ResourceTags"}
 UNTAGGED = {
     *("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::Route", "AWS::EC2::SubnetRouteTableAssociation"),
     *("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress", "AWS::IAM::InstanceProfile"),
+    *("AWS::EC2::EIPAssociation", "AWS::IAM::RolePolicy"),
     *("AWS::Scheduler::Schedule", "AWS::EFS::MountTarget", "AWS::S3::BucketPolicy", "AWS::EC2::LaunchTemplate"),
     *("AWS::CloudFormation::WaitCondition", "AWS::CloudFormation::WaitConditionHandle"),
 }
 """Types that take no tags; launch templates take them as a specification."""
+LASTING = {"AWS::EC2::PlacementGroup"}
+"""Types that an update replaces if a tag differs."""
 ANYWHERE = {"0.0.0.0/0", "::/0"}
 SECTIONS = (
     *("AWSTemplateFormatVersion", "Description", "Metadata", "Parameters", "Rules", "Mappings", "Conditions"),
@@ -70,6 +74,11 @@ def nothing_is_public_unless_asked_for(document: Document) -> Iterator[str]:
         is_public = interface.get("AssociatePublicIpAddress", "NetworkInterfaceId" not in interface)
         if is_public is True or (isinstance(is_public, dict) and "UsePublicAddress" not in str(is_public)):
             yield str(interface)
+    addresses = [name for name, body in document["Resources"].items() if body["Type"] == "AWS::EC2::EIP"]
+    conditions = {"NatAddress": "CreateNetwork"}
+    for name in addresses:
+        if document["Resources"][name].get("Condition") != conditions.get(name, "AddressServers"):
+            yield name
     yield from (name for name, body in resources(document, "AWS::EC2::Subnet").items() if body["MapPublicIpOnLaunch"])
     asked = document["Parameters"].get("AssignPublicAddress", {"Default": "no"})
     yield from ["AssignPublicAddress"] if asked["Default"] != "no" else []
@@ -92,6 +101,14 @@ def groups_let_out_what_is_needed(document: Document) -> Iterator[str]:
         for rule in body.get("SecurityGroupEgress", [{"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}]):
             if rule["IpProtocol"] == "-1" and rule["CidrIp"] in ANYWHERE:
                 yield name
+
+
+def hosts_reach_names_and_packages(document: Document) -> Iterator[str]:
+    for body in resources(document, "AWS::EC2::SecurityGroup").values():
+        rules = body["SecurityGroupEgress"]
+        opened = {(rule["IpProtocol"], rule.get("FromPort")) for rule in rules if rule["CidrIp"] in ANYWHERE}
+        if opened and opened != {("tcp", 443), ("tcp", 80), ("udp", 53), ("tcp", 53)}:
+            yield str(opened)
 
 
 def rules_are_described(document: Document) -> Iterator[str]:
@@ -136,16 +153,23 @@ def everything_is_tagged(document: Document) -> Iterator[str]:
         if body["Type"] in UNTAGGED:
             continue
         found = body.get("Properties", {}).get(TAG_PROPERTIES.get(body["Type"], "Tags"), [])
-        if not {tag["Key"] for tag in found} >= OWN_TAGS:
+        if not {tag["Key"] for tag in found} >= (LASTING_TAGS if body["Type"] in LASTING else OWN_TAGS):
             yield name
     for name, data in launch_data(document).items():
         tagged = {each["ResourceType"]: {tag["Key"] for tag in each["Tags"]} for each in data["TagSpecifications"]}
         yield from (
-            f"{name}: {kind}" for kind in ("volume", "network-interface") if not tagged.get(kind, set()) > OWN_TAGS
+            f"{name}: {kind}" for kind in ("volume", "network-interface") if not tagged.get(kind, set()) > LASTING_TAGS
         )
     for name, body in resources(document, "AWS::EC2::LaunchTemplate").items():
-        if not {tag["Key"] for each in body.get("TagSpecifications", []) for tag in each["Tags"]} >= OWN_TAGS:
+        if not {tag["Key"] for each in body.get("TagSpecifications", []) for tag in each["Tags"]} >= LASTING_TAGS:
             yield name
+
+
+def a_later_end_replaces_nothing(document: Document) -> Iterator[str]:
+    lasting = [*resources(document, "AWS::EC2::LaunchTemplate").items()]
+    lasting += [*resources(document, "AWS::EC2::PlacementGroup").items()]
+    ends = [Values(document, ExpiryTime=time) for time in ("2026-12-31T18:00:00", "2027-01-01T06:00:00")]
+    yield from (name for name, body in lasting if ends[0](body) != ends[1](body))
 
 
 def groups_tag_their_hosts(document: Document) -> Iterator[str]:
@@ -307,6 +331,7 @@ PRACTICES = (
         lambda d: _of(d, "LoginSecurityGroup")["SecurityGroupIngress"][0].update(CidrIp="0.0.0.0/0"),
     ),
     Practice(groups_let_out_what_is_needed, lambda d: _of(d, "LoginSecurityGroup").pop("SecurityGroupEgress")),
+    Practice(hosts_reach_names_and_packages, lambda d: _of(d, "ClusterSecurityGroup")["SecurityGroupEgress"].pop()),
     Practice(rules_are_described, lambda d: _of(d, "ClusterIngress").pop("Description")),
     Practice(image_is_a_parameter, lambda d: _of(d, "Storage1").update(ImageId="ami-0123456789abcdef0")),
     Practice(
@@ -319,6 +344,10 @@ PRACTICES = (
     ),
     Practice(names_need_no_further_capability, lambda d: _of(d, "HostRole").update(RoleName="assay")),
     Practice(everything_is_tagged, lambda d: _of(d, "Vpc")["Tags"].pop()),
+    Practice(
+        a_later_end_replaces_nothing,
+        lambda d: _data(d)["TagSpecifications"][0]["Tags"].append({"Key": "end", "Value": {"Ref": "ExpiryTime"}}),
+    ),
     Practice(groups_tag_their_hosts, lambda d: _of(d, "Clients")["Tags"][0].update(PropagateAtLaunch=False)),
     Practice(deletion_is_stated, lambda d: d["Resources"]["Bucket"].pop("DeletionPolicy"), "s3-tiered"),
     Practice(stack_ends_by_itself, lambda d: d["Resources"].pop("EndSchedule")),

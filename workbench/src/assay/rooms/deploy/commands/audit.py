@@ -19,14 +19,16 @@ def command(
     book: str = output.BOOK,
     as_json: bool = output.JSON,
 ) -> None:
-    """List everything tagged by Assay that costs money, with its price a day; what has expired comes first.
+    """List everything tagged by Assay that costs money, with its price a day; what is overdue comes first.
 
-    Exit codes: 0 nothing has expired, 4 something has and still costs money.
+    Exit codes: 0 nothing is overdue, 2 wrong input, 3 refused: no credentials, no such region, 4 something has expired
+    or lost its stack, and still costs money.
 
     Example: `assay deploy audit --region all`
     """
     from assay.rooms.deploy.work.life.charges import book_of, price_things
     from assay.rooms.deploy.work.life.cloud import Cloud, regions_of
+    from assay.rooms.deploy.work.life.deletion import compare_stacks, over_text
     from assay.rooms.deploy.work.life.inventory import find_tagged
     from assay.rooms.deploy.work.life.records import all_records
 
@@ -37,10 +39,13 @@ def command(
     for region in chosen:
         cloud = Cloud(region)
         inventory = find_tagged(cloud)
-        prices = price_things((each.thing for each in inventory.found), book_of(region, book))
-        costly = [pair for pair in zip(inventory.found, prices.things, strict=True) if pair[1].hour != 0]
+        tagged_things, over = compare_stacks(cloud, inventory.found)
+        prices = price_things((each.thing for each in tagged_things), book_of(region, book))
+        costly = [pair for pair in zip(tagged_things, prices.things, strict=True) if pair[1].hour != 0]
         found += costly
         sums += [(region, prices)] if costly else []
+        for name in over:
+            note(over_text(name, region))
         for error in inventory.unanswered:
             note(warning(f"{region}: not looked at: {error.message}"))
     found.sort(key=lambda pair: (not pair[0].is_expired(now), -(pair[1].hour or 0), pair[0].stack))
@@ -66,5 +71,6 @@ def _facts(tagged: "Tagged", priced: "PricedThing", now: dt.datetime) -> dict[st
         "per_day": None if priced.day is None else str(priced.day),
         "note": priced.note,
         "expires": tagged.expires.isoformat() if tagged.expires else None,
+        "is_left": tagged.is_left,
         "is_expired": tagged.is_expired(now),
     }

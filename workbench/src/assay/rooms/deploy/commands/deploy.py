@@ -8,7 +8,7 @@ app = group()
 
 @app.callback()
 def command() -> None:
-    """Build storage designs in a cloud or on hosts that exist, and take them down again.
+    """Build storage designs in a cloud or on hosts that exist, and remove them again.
 
     Example: `assay deploy template nfs-gp3 --set volumes=4 > stack.yaml`
     """

@@ -27,7 +27,7 @@ def command(
     """Delete a stack, wait for the end, and look for what is left of it.
 
     All data of the stack is lost. A killed or failed deletion is finished by the same command. Exit codes: 0 nothing is
-    left, 3 refused, 4 something is left, which is printed with what it costs a day.
+    left, 2 wrong input, 3 refused, 4 something is left, which is printed with what it costs a day.
 
     Example: `assay deploy down nfs1`
     """

@@ -11,6 +11,8 @@ from assay.terminal.output import note, print_json, print_table
 def command(regions: list[str] = output.REGIONS, as_json: bool = output.JSON) -> None:
     """List the stacks of Assay, also those that this machine recorded and AWS does not know.
 
+    Exit codes: 0 listed, 2 wrong input, 3 refused: no credentials, no right, no such region.
+
     Example: `assay deploy list --region eu-west-1 --region us-east-1`
     """
     from assay.rooms.deploy.model.faults import CloudError

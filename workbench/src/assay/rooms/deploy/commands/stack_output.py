@@ -152,7 +152,7 @@ def print_things(things: Iterable[tuple["Tagged", "PricedThing"]], currency: str
             priced.thing.id,
             priced.thing.what,
             money(priced.day, ""),
-            left_text(tagged.expires, now),
+            "stack is gone" if tagged.is_left else left_text(tagged.expires, now),
             tagged.owner,
             priced.note,
         ]

@@ -23,12 +23,13 @@ def command(
 ) -> None:
     """Print a stack's state, hosts, what it costs, and the time that it has left.
 
-    Exit codes: 0 it is up, 1 it failed, is gone, or lacks hosts.
+    Exit codes: 0 it is up, 1 it failed, is gone, or lacks hosts, 2 wrong input, 3 refused: no credentials, no right, no
+    such stack.
 
     Example: `assay deploy status nfs1`
     """
     from assay.rooms.deploy.work.life.charges import book_of, price_things
-    from assay.rooms.deploy.work.life.deletion import attached_volumes
+    from assay.rooms.deploy.work.life.deletion import attached_volumes, is_over, over_text
     from assay.rooms.deploy.work.life.hosts import client_group, stack_hosts
     from assay.rooms.deploy.work.life.inventory import find_tagged
     from assay.rooms.deploy.work.life.places import find_place
@@ -49,6 +50,8 @@ def command(
         _print(stack, cloud.region, hosts, group, prices, now)
         for error in inventory.unanswered:
             note(warning(f"not counted: {error.message}"))
+    if is_over(cloud, stack):
+        note(over_text(name, cloud.region))
     lost = any(host.is_interrupted for host in hosts) or (group is not None and group.is_short)
     raise typer.Exit(EXIT_INCOMPLETE if stack.has_failed or lost else 0)
 

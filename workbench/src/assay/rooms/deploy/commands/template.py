@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from assay.rooms.deploy.model.stack_plan import StackPlan
     from assay.rooms.deploy.work.templates.plan import HostOptions
 
+LEASING = ("aws", "azure")
+"""Providers of whose leased lines there are templates."""
 OUTPUT = output_option("File for the template. Default: standard output.")
 
 
@@ -37,6 +39,8 @@ def command(
     What a person who launches it may want to change is a parameter of the template. A stack of AWS deletes itself at
     its parameter ExpiryTime. nfs-aws-2016 is the template of the paper on NFS in AWS, for an existing cluster. A design
     of Azure or Google becomes a main.tf.json; what that makes is there until `tofu destroy`.
+
+    Exit codes: 0 written, 2 wrong input, or the file exists.
 
     Example: `assay deploy template nfs-gp3 --set volumes=4 --clients 8 > stack.yaml`
     """
@@ -69,7 +73,7 @@ def text_of(design: str, fixed: list[str], capacity: str, options: "HostOptions"
 
     template, values = _design_of(design, fixed, capacity)
     built = template.build(values)
-    if built.link is not None and built.provider in ("aws", "azure"):
+    if built.link is not None and built.provider in LEASING:
         if options != HostOptions():
             raise AssayError(f"design {built.design} becomes leased lines, which have no hosts", "leave hosts out")
         return _link_text(built)
@@ -117,9 +121,45 @@ def _design_of(design: str, fixed: list[str], capacity: str) -> "tuple[Template,
     from assay.money.cost.designs import load_template
     from assay.rooms.deploy.work.templates.size import sized_values
 
+    _check_name(design.partition(":")[0])
     ((chosen, _),) = combine_designs([design], fixed, [])
     template = load_template(chosen.design)
     values = dict(chosen.set)
     if capacity:
         values = sized_values(template, chosen, parse_capacity(capacity))
     return template, values
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that is neither a design nor a file, with the nearest of those that have a template.
+
+    Raises:
+        AssayError: It is neither.
+    """
+    import difflib
+
+    from assay.model.units import display_value
+    from assay.money.cost.designs import design_names
+
+    names = design_names()
+    if name in names or "/" in name or Path(name).suffix or Path(name).exists():
+        return
+    # Reading all designs takes seconds: first those with a similar name.
+    near = next(filter(has_template, difflib.get_close_matches(name, names, n=5)), None)
+    hint = f"did you mean `{near}`?" if near else f"one of: {', '.join(filter(has_template, names))}"
+    raise AssayError(f"there is no design {display_value(name)}", hint)
+
+
+def has_template(name: str) -> bool:
+    """Return whether `assay deploy template` can write the template of a shipped design, as it is."""
+    from assay.rooms.deploy.work.templates.plan import AWS, HostOptions, make_plan
+    from assay.rooms.deploy.work.tofu.build import CLOUDS
+
+    try:
+        template, values = _design_of(name, [], "")
+        built = template.build(values)
+        if built.link is None or built.provider not in LEASING:
+            make_plan(template, values, HostOptions(), CLOUDS.get(built.provider, AWS))
+    except AssayError:
+        return False
+    return True

@@ -1,6 +1,7 @@
 """`assay deploy up`."""
 
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -50,12 +51,12 @@ def command(
     The stack goes on without this command: after Ctrl-C or a lost connection the same command follows it again, and
     `assay deploy down NAME` removes it. Exit codes: 0 it is up, 1 its creation failed, 2 wrong input, 3 refused.
 
-    Example: `assay deploy up nfs-gp3 --name nfs1 --expires 8h --budget 25`
+    Example: `assay deploy up nfs-gp3 --name nfs1 --parameter KeyName=ann --expires 8h --budget 25`
     """
     from assay.rooms.deploy.work.life.charges import book_of
     from assay.rooms.deploy.work.life.cloud import Cloud
     from assay.rooms.deploy.work.life.creation import Failure
-    from assay.rooms.deploy.work.life.ordering import Options, make_order, parse_budget, read_body
+    from assay.rooms.deploy.work.life.ordering import Options, check_input, make_order, parse_budget, read_body
     from assay.rooms.deploy.work.life.records import StackJournal
     from assay.rooms.deploy.work.life.stacks import check_name
     from assay.rooms.deploy.work.life.template import parse_pairs
@@ -72,10 +73,11 @@ def command(
         body = read_body(template)
     else:
         body = _designed_body(design, fixed, capacity, HostOptions(clients, client_instance, login, attach))
-    pairs, limit = parse_pairs(parameters), parse_budget(budget)
+    limit, now = parse_budget(budget), dt.datetime.now(dt.UTC)
+    options = Options(name, region, parse_pairs(parameters), expires, limit, Failure(on_failure), owner)
+    check_input(body, options, now)
     cloud = Cloud(region)
-    options = Options(name, cloud.region, pairs, expires, limit, Failure(on_failure), owner)
-    order = make_order(body, options, book_of(cloud.region, book), dt.datetime.now(dt.UTC))
+    order = make_order(body, replace(options, region=cloud.region), book_of(cloud.region, book), now)
     journal = StackJournal(cloud.identity.account, cloud.region, name)
     stack, is_ready = _existing_or_new(cloud, journal, order, limit, yes)
     _finish(stack if is_ready else _followed(cloud, stack), cloud, journal, yes)
@@ -98,6 +100,7 @@ def _existing_or_new(
     """Return the stack of this order's owner that is there already, or a new one; and whether it is up."""
     from assay.rooms.deploy.work.life.creation import Situation, adopt, create, situation
     from assay.rooms.deploy.work.life.stacks import find_stack
+    from assay.rooms.deploy.work.life.zones import with_zone
 
     stack = find_stack(cloud, order.order.name)
     found = situation(stack, journal.read(), order.order.owner)
@@ -108,7 +111,9 @@ def _existing_or_new(
         return stack, found is Situation.READY
     if stack is not None:
         _clear_name(cloud, journal, stack, yes)
+    order = with_zone(cloud, order)
     _print_plan(cloud, order, limit)
+    _check_account(cloud, order)
     if not output.confirm("Create it?", yes):
         raise typer.Exit(EXIT_REFUSED)
     return create(cloud, order.order, journal), False
@@ -117,12 +122,12 @@ def _existing_or_new(
 def _clear_name(cloud: "Cloud", journal: "StackJournal", stack: "Stack", yes: bool) -> None:
     """Remove a failed stack, which blocks its name, or wait for one that is being deleted."""
     from assay.rooms.deploy.model.faults import CloudError, FaultKind
-    from assay.rooms.deploy.work.life.deletion import delete
+    from assay.rooms.deploy.work.life.deletion import delete, is_over
 
     if stack.status != "DELETE_IN_PROGRESS":
         note(f"stack {stack.name} is left from an earlier attempt ({stack.status}) and blocks the name")
-        # One that was rolled back has nothing left; others may have been left for diagnosis: --yes is not enough.
-        is_empty = stack.status == "ROLLBACK_COMPLETE"
+        # One that was rolled back or is over has nothing left; others may be there for diagnosis: --yes is not enough.
+        is_empty = stack.status == "ROLLBACK_COMPLETE" or is_over(cloud, stack)
         if not (is_empty or output.has_terminal()) or not output.confirm("Remove it first?", yes and is_empty):
             hint = f"`assay deploy down {stack.name}` removes it"
             raise CloudError(FaultKind.NAME_TAKEN, f"stack {stack.name} is {stack.status}", hint)
@@ -145,8 +150,24 @@ def _print_plan(cloud: "Cloud", order: "PricedOrder", limit: "Decimal | None") -
     print_line(f"ends: {end}; until then at most {output.money(order.most, order.prices.currency)}{most}")
     if limit is not None and not order.prices.is_complete:
         print_line("the budget does not cover what the notes above name")
+    zone = order.order.values.get("AvailabilityZone")
+    if zone and "AvailabilityZone" not in order.order.written:
+        print_line(f"zone: {zone}, which offers all these instance types")
     if capabilities(order.order.body.template):
         print_line("it makes roles of IAM, which needs the right to do so")
+
+
+def _check_account(cloud: "Cloud", order: "PricedOrder") -> None:
+    """Print the vCPUs that are needed and what keeps the user from logging in; refuse what exceeds a quota."""
+    from assay.rooms.deploy.work.life.access import access_gaps
+    from assay.rooms.deploy.work.life.quotas import check_quotas, vcpu_needs, vcpu_text
+
+    needs, is_complete = vcpu_needs(each.thing for each in order.prices.things)
+    if needs:
+        print_line(f"vCPUs: {vcpu_text(needs, is_complete)}")
+    for gap in access_gaps(order.order.body.template, order.order.values):
+        note(warning(gap))
+    check_quotas(cloud, needs)
 
 
 def _followed(cloud: "Cloud", stack: "Stack") -> "Stack":

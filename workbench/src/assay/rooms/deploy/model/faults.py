@@ -19,6 +19,7 @@ class FaultKind(StrEnum):
     CAPACITY = "capacity"
     SPOT = "spot"
     UNSUPPORTED = "unsupported"
+    KEY = "key"
     THROTTLED = "throttled"
     NETWORK = "network"
     SERVICE = "service"
@@ -45,6 +46,7 @@ MEANINGS = {
     FaultKind.CAPACITY: "AWS has too little capacity there",
     FaultKind.SPOT: "there is no spot instance on these terms",
     FaultKind.UNSUPPORTED: "this instance type or feature is not offered there",
+    FaultKind.KEY: "the key of encrypted volumes cannot be used",
     FaultKind.THROTTLED: "AWS limits the rate of requests",
     FaultKind.SERVICE: "AWS itself failed",
     FaultKind.NAME_TAKEN: "the name is taken",
@@ -65,9 +67,12 @@ HINTS = {
     FaultKind.WRONG_REGION: "check the name of the region, and that the account has enabled it",
     FaultKind.CLOCK: "set the clock of this machine: AWS accepts 5 minutes of difference",
     FaultKind.QUOTA: "ask for a higher quota in Service Quotas, take smaller or fewer instances, or another region",
-    FaultKind.CAPACITY: "take another zone (SubnetId), another instance type, or try again later",
+    FaultKind.CAPACITY: "take another zone (AvailabilityZone or SubnetId), another instance type, "
+    "UsePlacementGroup=no, or try again later",
     FaultKind.SPOT: "raise SpotMaxPrice, or leave it empty for on-demand",
     FaultKind.UNSUPPORTED: "take another instance type, or a subnet in another zone",
+    FaultKind.KEY: "grant the account's default key of EBS to the service-linked role of Auto Scaling, "
+    "or make aws/ebs the default key; docs/guides/deploy.md has the command",
     FaultKind.THROTTLED: "wait a minute, and repeat the command: it goes on",
     FaultKind.NETWORK: "check the network, proxy and AWS_ENDPOINT_URL, and repeat the command: it goes on",
     FaultKind.SERVICE: "repeat the command: it goes on",

@@ -21,7 +21,14 @@ FREE = frozenset(
         *("EC2::RouteTable", "EC2::SecurityGroup", "EC2::SecurityGroupEgress", "EC2::SecurityGroupIngress"),
         *("EC2::Subnet", "EC2::SubnetRouteTableAssociation", "EC2::VPC", "EC2::VPCGatewayAttachment"),
         *("EC2::VolumeAttachment", "EC2::EIPAssociation", "EC2::NetworkInterface", "EFS::MountTarget"),
-        *("IAM::InstanceProfile", "IAM::ManagedPolicy", "IAM::Policy", "IAM::Role", "S3::BucketPolicy"),
+        *(
+            "IAM::InstanceProfile",
+            "IAM::ManagedPolicy",
+            "IAM::Policy",
+            "IAM::Role",
+            "IAM::RolePolicy",
+            "S3::BucketPolicy",
+        ),
         *(
             "DLM::LifecyclePolicy",
             "Scheduler::Schedule",
@@ -86,7 +93,9 @@ def snapshot(name: str, size_gib: float) -> Thing:
     return Thing("snapshot", name, what, (bill_item(what, "snapshot-capacity", "standard", size_gib * GIB, "month"),))
 
 
-def efs(name: str, stored_bytes: float, one_zone: bool, throughput_mib: float | None) -> Thing:
+def efs(
+    name: str, stored_bytes: float, one_zone: bool, throughput_mib: float | None, is_elastic: bool = False
+) -> Thing:
     """Return a file system of EFS; its storage and access are charged by use.
 
     Args:
@@ -94,6 +103,7 @@ def efs(name: str, stored_bytes: float, one_zone: bool, throughput_mib: float | 
         stored_bytes: Bytes that it has now.
         one_zone: It is of the One Zone class.
         throughput_mib: Provisioned throughput in MiB/s; None: elastic or bursting.
+        is_elastic: Its throughput is elastic, so that each byte read or written is charged.
     """
     item = "efs-one-zone" if one_zone else "efs-standard"
     items = [bill_item("EFS storage", "filesystem-capacity", item, stored_bytes, "month")]
@@ -101,7 +111,10 @@ def efs(name: str, stored_bytes: float, one_zone: bool, throughput_mib: float | 
         what = f"{throughput_mib:g} MiB/s of EFS"
         items.append(bill_item(what, "filesystem-throughput", "efs-provisioned", throughput_mib * MIB, "month"))
     paid = tuple(each for each in items if each.each)
-    return Thing("file system", name, "EFS file system", paid, note="storage and access are charged by use")
+    note = "storage and access are charged by use"
+    if is_elastic:
+        note = "storage is charged by use, and so is each GB that is read or written (elastic throughput)"
+    return Thing("file system", name, "EFS file system", paid, note=note)
 
 
 FSX_LUSTRE = {"SCRATCH_1": "fsx-lustre-scratch-1", "SCRATCH_2": "fsx-lustre-scratch-2"}

@@ -17,6 +17,8 @@ from assay.rooms.deploy.work.life.faults import error_of_code
 MAX_ATTEMPTS = 8
 """Attempts of a call that is throttled or gets no answer, unless AWS_MAX_ATTEMPTS says otherwise."""
 CONNECT_SECONDS, READ_SECONDS = 10, 60
+OPTIONAL = {"service-quotas": {"retries": {"total_max_attempts": 1}, "connect_timeout": 3, "read_timeout": 5}}
+"""Services without which everything works, and for which nobody waits; some closed networks have no way to them."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,12 @@ class Cloud:
     def client(self, service: str) -> Any:
         """Return the client of a service; it is made once."""
         if service not in self._clients:
-            self._clients[service] = self._session.client(service, region_name=self.region, config=self._config)
+            config = self._config
+            if service in OPTIONAL:
+                from botocore.config import Config
+
+                config = config.merge(Config(**OPTIONAL[service]))
+            self._clients[service] = self._session.client(service, region_name=self.region, config=config)
         return self._clients[service]
 
     def call(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:

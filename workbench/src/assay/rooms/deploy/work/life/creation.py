@@ -27,6 +27,7 @@ from assay.rooms.deploy.work.life.records import StackJournal, StackRecord, adva
 from assay.rooms.deploy.work.life.stacks import find_stack, stack_events
 from assay.rooms.deploy.work.life.staging import remove_staging, stage_template
 from assay.rooms.deploy.work.life.template import TemplateBody, capabilities
+from assay.rooms.deploy.work.templates.keeping import stack_policy
 
 POLL_SECONDS = 5.0
 """Time between two looks at a stack that changes."""
@@ -202,6 +203,7 @@ def request(order: Order, token: str, address: str = "") -> dict[str, object]:
         **({"TemplateURL": address} if address else {"TemplateBody": order.body.text}),
         "Parameters": parameters,
         "Capabilities": list(capabilities(order.body.template)),
+        "StackPolicyBody": json.dumps(stack_policy(order.body.template), separators=(",", ":")),
         "OnFailure": ON_FAILURE[order.failure],
         "Tags": order.tags(),
         "ClientRequestToken": token,

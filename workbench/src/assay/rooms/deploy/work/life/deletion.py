@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.model.base import PrintLine
 from assay.rooms.deploy.model.faults import CloudError, FaultKind
@@ -12,9 +12,10 @@ from assay.rooms.deploy.work.life import creation, records
 from assay.rooms.deploy.work.life.cloud import Cloud
 from assay.rooms.deploy.work.life.creation import follow
 from assay.rooms.deploy.work.life.events import Cause, first_cause
-from assay.rooms.deploy.work.life.inventory import Inventory, find_tagged
+from assay.rooms.deploy.work.life.inventory import Inventory, Tagged, find_tagged
 from assay.rooms.deploy.work.life.records import StackJournal, StackRecord, advance
-from assay.rooms.deploy.work.life.stacks import find_stack, stack_events
+from assay.rooms.deploy.work.life.stacks import all_stacks, find_stack, stack_events
+from assay.rooms.deploy.work.templates.ending import ENDING
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,47 @@ def ended_before(cloud: Cloud, stack: Stack) -> Deletion:
     """
     events = stack_events(cloud, stack.id, set()) if stack.is_deleted else []
     return Deletion(stack, None, retained_things(events))
+
+
+def is_over(cloud: Cloud, stack: Stack) -> bool:
+    """Return whether a stack has deleted all but its own end, which costs nothing and of which a deletion disposes.
+
+    The role by which a stack deletes itself is deleted last, with its own rights: that step can fail.
+
+    Raises:
+        CloudError: CloudFormation cannot be queried.
+    """
+    if stack.status != "DELETE_FAILED":
+        return False
+    answers = cloud.pages("cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=stack.id)
+    left = (each for each in answers if each.get("ResourceStatus") not in ("DELETE_COMPLETE", "DELETE_SKIPPED"))
+    return all(each["LogicalResourceId"] in ENDING for each in left)
+
+
+def compare_stacks(cloud: Cloud, found: Sequence[Tagged]) -> tuple[list[Tagged], list[str]]:
+    """Return tagged things with what their stacks say, and the names of Assay's stacks that are over.
+
+    Their expiry is that of their stack: volumes have none of their own. Those whose stack is gone are left
+    over. Nothing is changed if CloudFormation does not answer.
+    """
+    try:
+        stacks = {stack.name: stack for stack in all_stacks(cloud)}
+        over = [name for name, stack in stacks.items() if stack.is_of_assay and is_over(cloud, stack)]
+    except CloudError:
+        return list(found), []
+    return [_compared(each, stacks.get(each.stack)) for each in found], over
+
+
+def _compared(tagged: Tagged, stack: Stack | None) -> Tagged:
+    if stack is None or stack.is_deleted:
+        return replace(tagged, is_left=True)
+    return replace(tagged, expires=stack.expires or tagged.expires)
+
+
+def over_text(name: str, region: str) -> str:
+    """Return what to do about a stack that is over, in words."""
+    remedy = f"`assay deploy down {name} --region {region}` removes it"
+    return f"stack {name} has ended but for its own role, which costs nothing: {remedy}"
 
 
 def find_left(cloud: Cloud, name: str, volumes: Sequence[str]) -> Inventory:

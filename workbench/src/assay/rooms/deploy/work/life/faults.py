@@ -37,7 +37,8 @@ _CODES: Mapping[FaultKind, str] = {
     FaultKind.PARAMETER: "InvalidParameterValue InvalidParameterCombination InvalidRequest InvalidAMIID.NotFound "
     "InvalidKeyPair.NotFound InvalidSubnetID.NotFound InvalidGroup.NotFound",
     FaultKind.TEMPLATE: "InsufficientCapabilitiesException ValidationError ValidationException",
-    FaultKind.MISSING: "ResourceNotFoundException NotFound NoSuchBucket NoSuchTagSet FileSystemNotFound 404",
+    FaultKind.MISSING: "ResourceNotFoundException NotFound NoSuchBucket NoSuchEntity NoSuchTagSet "
+    "FileSystemNotFound 404",
     FaultKind.SERVICE: "InternalError InternalFailure InternalServerError ServiceUnavailable Unavailable "
     "ServiceInternalError GeneralServiceException 500 503",
     FaultKind.NETWORK: "NetworkFailure",
@@ -65,6 +66,7 @@ PHRASES: tuple[tuple[re.Pattern[str], FaultKind], ...] = (
     ),
     (re.compile(r"Your requested instance type \(\S+\) is not supported in your requested"), FaultKind.UNSUPPORTED),
     (re.compile(r"Spot (?:request )?price(?: of \S+)? is lower|price too low"), FaultKind.SPOT),
+    (re.compile(r"Client\.InternalError: Client error on launch|InvalidKMSKey|KMS key .{0,80}state"), FaultKind.KEY),
     (re.compile(r"Rate exceeded|[Rr]equest limit exceeded"), FaultKind.THROTTLED),
     (re.compile(r"bucket you tried to delete is not empty"), FaultKind.NOT_EMPTY),
     (re.compile(r"has (?:a )?dependen(?:t object|cies|cy)|currently in use|is in use by"), FaultKind.IN_USE),

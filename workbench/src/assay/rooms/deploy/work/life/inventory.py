@@ -30,6 +30,7 @@ class Tagged:
         stack: Stack to which it belongs, by its tag.
         owner: By its tag; empty if it has none.
         expires: When it was to end, by its tag; None if it has none.
+        is_left: Its stack is gone.
     """
 
     thing: Thing
@@ -37,10 +38,11 @@ class Tagged:
     stack: str
     owner: str
     expires: dt.datetime | None
+    is_left: bool = False
 
     def is_expired(self, now: dt.datetime) -> bool:
         """Whether it should no longer exist."""
-        return self.expires is not None and self.expires < now
+        return self.is_left or (self.expires is not None and self.expires < now)
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,10 @@ def _efs(cloud: Cloud, _stack: str) -> Found:
             size = float(each.get("SizeInBytes", {}).get("Value", 0))
             rate = each.get("ProvisionedThroughputInMibps")
             one_zone = "AvailabilityZoneName" in each
-            yield read_tags(each), charges.efs(each["FileSystemId"], size, one_zone, rate)
+            yield (
+                read_tags(each),
+                charges.efs(each["FileSystemId"], size, one_zone, rate, each.get("ThroughputMode") == "elastic"),
+            )
 
 
 def _fsx(cloud: Cloud, _stack: str) -> Found:
@@ -290,6 +295,15 @@ def _by_tagging_api(cloud: Cloud, stack: str) -> Found:
             yield read_tags(each), thing
 
 
+IAM_LOOKS = {
+    "role": ("get_role", "RoleName"),
+    "instance-profile": ("get_instance_profile", "InstanceProfileName"),
+}
+"""Kind of a thing of IAM -> operation that describes one, and its argument."""
+UNPAID = frozenset(("budgets", "dlm", "iam", "scheduler"))
+"""Services of whose things in a stack nothing is charged."""
+
+
 def _of_arn(cloud: Cloud, arn: str) -> Thing | None:
     """Return what an ARN names if it exists and no sweep lists it; None otherwise."""
     parts = arn.split(":", 5)
@@ -306,6 +320,11 @@ def _of_arn(cloud: Cloud, arn: str) -> Thing | None:
         return charges.bucket(path) if _exists(cloud, "s3", "head_bucket", Bucket=path) else None
     if service == "dynamodb" and kind == "table":
         return _table(cloud, name)
+    if service == "iam" and kind in IAM_LOOKS:
+        operation, argument = IAM_LOOKS[kind]
+        return Thing(kind, arn, f"{kind} of IAM") if _exists(cloud, "iam", operation, **{argument: name}) else None
+    if service in UNPAID:
+        return Thing(f"{service} {kind}", arn, f"{kind} of {service}")
     if service == "logs":
         return _log_group(cloud, path.removeprefix("log-group:").removesuffix(":*"))
     return Thing(f"{service} {kind}", arn, f"{kind} of {service}", note="its price is not known to Assay")

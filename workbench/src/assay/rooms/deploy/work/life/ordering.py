@@ -93,6 +93,28 @@ def read_body(path: str) -> TemplateBody:
     return body_of(parse_template(text, path), text, path)
 
 
+def check_input(body: TemplateBody, options: Options, now: dt.datetime) -> None:
+    """Check expiry and parameters, for which neither credentials nor a region are needed.
+
+    Raises:
+        AssayError: One is wrong.
+    """
+    hours = expiry_hours(options.expires)
+    parameter_values(
+        body.template, options.parameters, _automatic(options, now + dt.timedelta(hours=float(hours)), now)
+    )
+
+
+def _automatic(options: Options, end: dt.datetime, now: dt.datetime) -> dict[str, str]:
+    """Return the values that Assay gives to parameters that the user leaves out."""
+    run = options.parameters.get("RunName", f"{options.name[:MAX_RUN_NAME]}-{now:%Y%m%d-%H%M%S}")
+    owner = options.owner or getpass.getuser()
+    found = {"RunName": run, "Owner": owner, "ExpiryTime": end.strftime(TIME_FORMAT)}
+    if options.budget is not None and "BudgetEmail" in options.parameters:
+        found["BudgetAmount"] = str(math.ceil(options.budget))
+    return found
+
+
 def make_order(body: TemplateBody, options: Options, book: PriceBook | None, now: dt.datetime) -> PricedOrder:
     """Return what is to be made, with its price.
 
@@ -102,12 +124,8 @@ def make_order(body: TemplateBody, options: Options, book: PriceBook | None, now
     hours = expiry_hours(options.expires)
     # Whole seconds: the tag has no finer ones.
     end = (now + dt.timedelta(hours=float(hours))).replace(microsecond=0)
-    expires = end.strftime(TIME_FORMAT)
-    owner = options.owner or getpass.getuser()
-    run = options.parameters.get("RunName", f"{options.name[:MAX_RUN_NAME]}-{now:%Y%m%d-%H%M%S}")
-    automatic = {"RunName": run, "Owner": owner, "ExpiryTime": expires}
-    if options.budget is not None and "BudgetEmail" in options.parameters:
-        automatic["BudgetAmount"] = str(math.ceil(options.budget))
+    automatic = _automatic(options, end, now)
+    run, owner, expires = automatic["RunName"], automatic["Owner"], automatic["ExpiryTime"]
     values = parameter_values(body.template, options.parameters, automatic)
     pseudo = {"AWS::Region": options.region, "AWS::StackName": options.name, "AWS::Partition": "aws"}
     things = planned_things(Resolver(body.template, all_values(body.template, values), pseudo))

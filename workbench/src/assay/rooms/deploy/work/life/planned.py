@@ -35,7 +35,8 @@ def _things(name: str, resources: Resources) -> Iterator[Thing]:
     elif short == "EFS::FileSystem":
         throughput = properties.get("ProvisionedThroughputInMibps")
         rate = _number(throughput) if throughput is not None else None
-        yield charges.efs(name, 0, "AvailabilityZoneName" in properties, rate)
+        is_elastic = properties.get("ThroughputMode") == "elastic"
+        yield charges.efs(name, 0, "AvailabilityZoneName" in properties, rate, is_elastic)
     elif short == "FSx::FileSystem":
         yield _fsx(name, properties)
     elif short == "S3::Bucket":

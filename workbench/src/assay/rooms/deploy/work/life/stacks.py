@@ -7,7 +7,7 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.units import display_value
 from assay.rooms.deploy.model.faults import CloudError
-from assay.rooms.deploy.model.stack import Stack, StackEvent
+from assay.rooms.deploy.model.stack import EXPIRES_TAG, Stack, StackEvent
 from assay.rooms.deploy.work.life.cloud import Cloud
 from assay.rooms.deploy.work.life.events import read_event
 
@@ -51,19 +51,34 @@ def assay_stacks(cloud: Cloud) -> list[Stack]:
     Raises:
         CloudError: CloudFormation cannot be queried.
     """
-    stacks = map(read_stack, cloud.pages("cloudformation", "describe_stacks", "Stacks"))
-    return [stack for stack in stacks if stack.is_of_assay and not stack.is_deleted]
+    return [stack for stack in all_stacks(cloud) if stack.is_of_assay and not stack.is_deleted]
+
+
+def all_stacks(cloud: Cloud) -> list[Stack]:
+    """Return all stacks in a region, whoever made them.
+
+    Raises:
+        CloudError: CloudFormation cannot be queried.
+    """
+    return [read_stack(each) for each in cloud.pages("cloudformation", "describe_stacks", "Stacks")]
 
 
 def read_stack(answer: Mapping[str, Any]) -> Stack:
-    """Return a stack as DescribeStacks describes it."""
+    """Return a stack as DescribeStacks describes it.
+
+    When it ends is its parameter ExpiryTime, if it has one: an update that delays the end leaves the tags as they are.
+    """
+    tags = {each["Key"]: each["Value"] for each in answer.get("Tags", [])}
+    parameters = {each["ParameterKey"]: each.get("ParameterValue", "") for each in answer.get("Parameters", [])}
+    if EXPIRES_TAG in tags and parameters.get("ExpiryTime"):
+        tags[EXPIRES_TAG] = parameters["ExpiryTime"]
     return Stack(
         name=answer["StackName"],
         id=answer["StackId"],
         status=answer["StackStatus"],
         reason=answer.get("StackStatusReason", ""),
         created=answer["CreationTime"],
-        tags={each["Key"]: each["Value"] for each in answer.get("Tags", [])},
+        tags=tags,
         outputs={each["OutputKey"]: each.get("OutputValue", "") for each in answer.get("Outputs", [])},
         is_protected=bool(answer.get("EnableTerminationProtection")),
     )

@@ -4,6 +4,7 @@ Only the values in `/etc/assay/role.env` come from the stack. The script is the 
 compressed, because user data is limited, and joined behind the values, so that nothing in it is taken for a reference.
 """
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +17,10 @@ MAX_USER_DATA_BYTES = 16_384
 
 Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html
 """
-REFERENCE_BYTES = 800
-"""Bytes that the values of references have at most; the longest is the address of a wait condition."""
+REFERENCE_BYTES = 1000
+"""Bytes that the values of references have at most beside addresses; the longest is that of a wait condition."""
+ADDRESS = re.compile(r"\$\{\w+[.](?:PrivateIp|PrimaryPrivateIpAddress)\}")
+LONGEST_ADDRESS = "255.255.255.255"
 METADATA = "http://169.254.169.254/latest"
 NAME_FROM_TAG = f"""\
 - |
@@ -109,4 +112,4 @@ def user_data_bytes(data: Mapping[str, Any]) -> int:
     """Return the bytes of user data at most, with all references in place."""
     head, tail = data["Fn::Base64"]["Fn::Join"][1]
     text = head["Fn::Sub"] if isinstance(head["Fn::Sub"], str) else head["Fn::Sub"][0]
-    return len(text.encode()) + len(tail.encode()) + REFERENCE_BYTES
+    return len(ADDRESS.sub(LONGEST_ADDRESS, text).encode()) + len(tail.encode()) + REFERENCE_BYTES

@@ -5,11 +5,12 @@ from typing import Any
 
 from assay import __version__
 from assay.model.base import AssayError
+from assay.model.money.design import Efs
 from assay.rooms.deploy.model.stack_plan import HostGroup, StackPlan
 from assay.rooms.deploy.model.storage_facts import StorageFacts
 from assay.rooms.deploy.work.roles.scripts import packed_script, role_variables
 from assay.rooms.deploy.work.templates import hosts, network, parameters
-from assay.rooms.deploy.work.templates.boot import MAX_USER_DATA_BYTES, FirstBoot, user_data, user_data_bytes
+from assay.rooms.deploy.work.templates.boot import MAX_USER_DATA_BYTES, FirstBoot, HostFile, user_data, user_data_bytes
 from assay.rooms.deploy.work.templates.draft import Draft, tags
 from assay.rooms.deploy.work.templates.ending import add_ending, unique_name
 from assay.rooms.deploy.work.templates.families import FAMILIES
@@ -20,6 +21,8 @@ from assay.rooms.deploy.work.templates.volumes import add_snapshots, add_volume_
 
 MAX_DESCRIPTION_BYTES = 1024
 MAX_RESOURCES = 500
+APT_PROXY = 'Acquire::http::Proxy "${ProxyUrl}";'
+BY_BYTE = "EFS is charged for each GB that is read or written, which no budget of Assay counts. "
 
 
 def build_template(plan: StackPlan) -> dict[str, Any]:
@@ -56,9 +59,10 @@ def build_template(plan: StackPlan) -> dict[str, Any]:
 
 
 def _description(plan: StackPlan) -> str:
+    is_by_byte = isinstance(plan.service, Efs) and plan.service.type == "efs-elastic"
     text = (
-        f"{plan.about} (design {plan.design}), with client hosts, to be measured. It is charged until it is deleted, "
-        "which it does by itself at ExpiryTime. All data in it is lost then."
+        f"{plan.about} (design {plan.design}), with client hosts, to be measured. {BY_BYTE if is_by_byte else ''}"
+        "It is charged until it is deleted, which it does by itself at ExpiryTime. All data in it is lost then."
     )
     return text[:MAX_DESCRIPTION_BYTES]
 
@@ -109,8 +113,12 @@ def _add_group(draft: Draft, plan: StackPlan, group: HostGroup, facts: StorageFa
 def first_boot(plan: StackPlan, role: str, values: dict[str, str], host_name: str) -> FirstBoot:
     """Return the first boot of a role's hosts, with those of the values that the role uses."""
     used = {name: value for name, value in values.items() if name in role_variables(role) and value}
-    functions = {"Allowed": network.allowed_range()}
-    return FirstBoot(role, packed_script(role), used, functions, host_name, packages=plan.image.packages)
+    used["PROXY"] = "${ProxyUrl}"
+    functions = {"Allowed": network.allowed_range(ref("AllowedCidr"))}
+    # cloud-init installs packages of Debian before the role begins, and by no proxy unless apt knows it.
+    files = [HostFile("/etc/apt/apt.conf.d/95assay", "0644", APT_PROXY)] if plan.image.packages else []
+    packages = plan.image.packages
+    return FirstBoot(role, packed_script(role), used, functions, host_name, files, packages=packages)
 
 
 def _add_launch_template(draft: Draft, title: str, data: dict[str, Any], group: HostGroup, boot: FirstBoot) -> None:

@@ -94,6 +94,15 @@ class Draft:
         return {name: section for name, section in sections.items() if section}
 
 
+def lasting_tags(name: str | None = None, **more: Any) -> list[dict[str, Any]]:
+    """Return the tags of what a later `ExpiryTime` must leave as it is: all but `assay:expires`.
+
+    A launch template with other tags has a new version, and a new version or placement group replaces the hosts, with
+    the data on them.
+    """
+    return [tag for tag in tags(name, **more) if tag["Key"] != "assay:expires"]
+
+
 def tags(name: str | None = None, **more: Any) -> list[dict[str, Any]]:
     """Return the tags of a resource: of which stack and run it is, of which owner, until when, and its `Name`.
 

@@ -36,6 +36,7 @@ _RIGHTS = {
     "AWS::EC2::Route": "ec2:DeleteRoute ec2:DescribeRouteTables",
     "AWS::EC2::SubnetRouteTableAssociation": "ec2:DisassociateRouteTable ec2:DescribeRouteTables ec2:DescribeSubnets",
     "AWS::EC2::EIP": "ec2:ReleaseAddress ec2:DisassociateAddress ec2:DescribeAddresses",
+    "AWS::EC2::EIPAssociation": "ec2:DisassociateAddress ec2:DescribeAddresses",
     "AWS::EC2::NatGateway": "ec2:DeleteNatGateway ec2:DescribeNatGateways",
     "AWS::EC2::VPCEndpoint": (
         "ec2:DeleteVpcEndpoints ec2:DescribeVpcEndpoints ec2:DescribeSecurityGroups ec2:DescribeSubnets "
@@ -59,6 +60,7 @@ _RIGHTS = {
         "iam:DeleteRole iam:DeleteRolePolicy iam:DetachRolePolicy iam:GetRole iam:ListAttachedRolePolicies "
         "iam:ListRolePolicies iam:ListInstanceProfilesForRole iam:UntagRole"
     ),
+    "AWS::IAM::RolePolicy": "iam:DeleteRolePolicy iam:GetRolePolicy",
     "AWS::IAM::InstanceProfile": ("iam:DeleteInstanceProfile iam:GetInstanceProfile iam:RemoveRoleFromInstanceProfile"),
     "AWS::Scheduler::Schedule": "scheduler:DeleteSchedule scheduler:GetSchedule",
     "AWS::Budgets::Budget": "budgets:ModifyBudget budgets:ViewBudget",
@@ -173,7 +175,16 @@ def _statements(kinds: set[str]) -> Iterator[dict[str, Any]]:
     yield _allow("Look", [action for action in others if is_reading(action)], "*")
     bound = {"StringEquals": {"aws:ResourceTag/assay:stack": STACK_NAME, "aws:RequestedRegion": ref("AWS::Region")}}
     tagged = [action for action in others if not is_reading(action)]
+    # EC2 asks for the right to the group, which has the tag, and to its rules, which have none.
+    revoking = [action for action in tagged if action.startswith("ec2:RevokeSecurityGroup")]
+    if revoking:
+        yield _allow("RevokeRules", revoking, own_arn("security-group-rule/*"))
     yield {**_allow("DeleteTagged", tagged, "*"), "Condition": bound}
+
+
+def own_arn(name: str, **values: Any) -> dict[str, Any]:
+    """Return the ARN of things of EC2 in the stack's region and account; `${Name}` stands for one of `values`."""
+    return sub(f"arn:${{AWS::Partition}}:ec2:${{AWS::Region}}:${{AWS::AccountId}}:{name}", **values)
 
 
 def is_reading(action: str) -> bool:

@@ -6,11 +6,14 @@ from assay.model.money.design import Efs, FsxLustre, Managed
 from assay.rooms.deploy.model.stack_plan import StackPlan
 from assay.rooms.deploy.model.storage_facts import StorageFacts
 from assay.rooms.deploy.work.templates.draft import Draft, tags
+from assay.rooms.deploy.work.templates.ending import ROLE, own_arn
 from assay.rooms.deploy.work.templates.functions import attribute, differs, either, equals, ref
 from assay.rooms.deploy.work.templates.network import allowed_range, own_zone, private_subnet
 from assay.rooms.deploy.work.templates.parameters import STORAGE
 
 GIB, MIB = 2**30, 2**20
+EVERYBODY = "*"
+"""Clients of an export of OpenZFS, which takes one range only; the security group lets in its members alone."""
 EFS_OPTIONS = "nfsvers=4.1,rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2,noresvport"
 """Source: docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html"""
 OPENZFS_OPTIONS = "nfsvers=4.2,rsize=1048576,wsize=1048576,hard,timeo=600"
@@ -100,8 +103,29 @@ def add_efs(draft: Draft, plan: StackPlan) -> StorageFacts:
         }
     draft.resource("FileSystem", "AWS::EFS::FileSystem", properties)
     target = {"FileSystemId": ref("FileSystem"), "SubnetId": private_subnet(), "SecurityGroups": _members()}
-    draft.resource("MountTarget", "AWS::EFS::MountTarget", target)
+    _add_target_rights(draft)
+    draft.resource("MountTarget", "AWS::EFS::MountTarget", target, after=("MountTargetRights",))
     return StorageFacts("${MountTarget.IpAddress}:/", outputs=_file_system())
+
+
+def _add_target_rights(draft: Draft) -> None:
+    """Add the right to delete the mount target's interface, which EFS makes without tags, to the role of the end.
+
+    Source: docs.aws.amazon.com/efs/latest/ug/API_DeleteMountTarget.html
+    """
+    statement = {
+        "Sid": "DeleteTargetInterface",
+        "Effect": "Allow",
+        "Action": ["ec2:DeleteNetworkInterface"],
+        "Resource": own_arn("network-interface/*"),
+        "Condition": {"ArnEquals": {"ec2:Subnet": own_arn("subnet/${Subnet}", Subnet=private_subnet())}},
+    }
+    properties = {
+        "PolicyName": "delete-mount-target",
+        "RoleName": ref(ROLE),
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]},
+    }
+    draft.resource("MountTargetRights", "AWS::IAM::RolePolicy", properties)
 
 
 def _members() -> list[Any]:
@@ -215,7 +239,7 @@ def add_openzfs(draft: Draft, plan: StackPlan) -> StorageFacts:
     first = [64, 128, 256, 512, 1024, 2048, 3072, 4096]
     second = [160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10_240]
     _add_throughput(draft, service, second if service.type.endswith("2") else first)
-    clients = {"Clients": allowed_range(), "Options": ["rw", "no_root_squash", "crossmnt"]}
+    clients = {"Clients": allowed_range(EVERYBODY), "Options": ["rw", "no_root_squash", "crossmnt"]}
     configuration = {
         "DeploymentType": OPENZFS_TYPES[service.type],
         "ThroughputCapacity": ref("ThroughputCapacity"),

@@ -4,19 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.rooms.deploy.model.stack_plan import HostGroup, HostRole, StackPlan
-from assay.rooms.deploy.work.templates.draft import Draft, tags
+from assay.rooms.deploy.work.templates.draft import Draft, lasting_tags, tags
 from assay.rooms.deploy.work.templates.ending import PATH
-from assay.rooms.deploy.work.templates.functions import STACK_NAME, attribute, either, ref
+from assay.rooms.deploy.work.templates.functions import STACK_NAME, attribute, either, equals, ref
 from assay.rooms.deploy.work.templates.network import (
     private_subnet,
     reachable_subnet,
     routes,
     security_groups,
 )
+from assay.rooms.deploy.work.templates.parameters import ROOT_DEVICE
 
 ROOT_GIB = 20
-ROOT_DEVICE = "/dev/xvda"
-"""Root device of the Debian images."""
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "bcdefghijklmnopqrstuvwxyz")
 """Device names for further disks; Linux calls NVMe disks otherwise."""
 SNAPSHOT_TAG = "assay:snapshots"
@@ -25,9 +24,18 @@ WAIT_SECONDS = 1800
 """Time in which the hosts of a stack must have set themselves up."""
 
 
+ADDRESSED = "AddressServers"
+"""Condition under which servers whose interfaces are made before them get public addresses."""
+BURSTABLE = ("t2", "t3", "t3a", "t4g")
+"""Families of instance types that no cluster placement group takes.
+
+Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
+"""
+
+
 def add_placement_group(draft: Draft) -> None:
     """Add the placement group of the stack."""
-    properties = {"Strategy": "cluster", "Tags": tags("hosts")}
+    properties = {"Strategy": "cluster", "Tags": lasting_tags("hosts")}
     draft.resource("PlacementGroup", "AWS::EC2::PlacementGroup", properties, "CreatePlacementGroup")
 
 
@@ -64,28 +72,32 @@ def add_launch_template(
         user_data: As of `boot.user_data`.
         role: Value of the tag `assay:role`.
         has_tagged_name: Whether hosts read their name from a tag.
-        is_placed: Whether the hosts join the placement group, which takes no burstable types.
+        is_placed: Whether the hosts join the placement group, unless their type is burstable.
     """
     metadata = {"HttpEndpoint": "enabled", "HttpTokens": "required", "HttpPutResponseHopLimit": 1}
     metadata |= {"InstanceMetadataTags": "enabled"} if has_tagged_name else {}
-    own_tags = tags(role, role=role)
+    own_tags = lasting_tags(role, role=role)
     body = {
         "KeyName": either("HasKeyName", ref("KeyName")),
         "IamInstanceProfile": {"Arn": attribute("HostProfile", "Arn")},
         "MetadataOptions": metadata,
-        **({"Placement": either("UsePlacement", {"GroupName": _placement_group()})} if is_placed else {}),
+        **(_placement(draft, title) if is_placed else {}),
         "BlockDeviceMappings": [root_disk(), *disks],
         "TagSpecifications": [{"ResourceType": kind, "Tags": own_tags} for kind in ("volume", "network-interface")],
         "UserData": user_data,
         **data,
     }
-    specification = [{"ResourceType": "launch-template", "Tags": tags(role)}]
+    specification = [{"ResourceType": "launch-template", "Tags": lasting_tags(role)}]
     properties = {"TagSpecifications": specification, "LaunchTemplateData": body}
     draft.resource(f"{title}LaunchTemplate", "AWS::EC2::LaunchTemplate", properties)
 
 
-def _placement_group() -> dict[str, Any]:
-    return either("HasPlacementGroupName", ref("PlacementGroupName"), ref("PlacementGroup"))
+def _placement(draft: Draft, title: str) -> dict[str, Any]:
+    family = {"Fn::Select": [0, {"Fn::Split": [".", ref(f"{title}InstanceType")]}]}
+    is_burstable = {"Fn::Or": [equals(family, each) for each in BURSTABLE]}
+    draft.conditions[f"Place{title}"] = {"Fn::And": [{"Condition": "UsePlacement"}, {"Fn::Not": [is_burstable]}]}
+    group = either("HasPlacementGroupName", ref("PlacementGroupName"), ref("PlacementGroup"))
+    return {"Placement": either(f"Place{title}", {"GroupName": group})}
 
 
 def root_disk(gib: int = ROOT_GIB) -> dict[str, Any]:
@@ -149,6 +161,21 @@ def add_interfaces(draft: Draft, group: HostGroup) -> None:
             "Tags": tags(name.lower(), role=group.role),
         }
         draft.resource(f"{name}Interface", "AWS::EC2::NetworkInterface", properties)
+        _add_public_address(draft, name, group)
+
+
+def _add_public_address(draft: Draft, name: str, group: HostGroup) -> None:
+    """Add a public address of an interface in an existing subnet, if asked for: EC2 gives none to such interfaces."""
+    draft.conditions[ADDRESSED] = {
+        "Fn::And": [{"Fn::Not": [{"Condition": "CreateNetwork"}]}, {"Condition": "UsePublicAddress"}]
+    }
+    properties = {"Domain": "vpc", "Tags": tags(name.lower(), role=group.role)}
+    draft.resource(f"{name}Address", "AWS::EC2::EIP", properties, ADDRESSED)
+    association = {
+        "AllocationId": attribute(f"{name}Address", "AllocationId"),
+        "NetworkInterfaceId": ref(f"{name}Interface"),
+    }
+    draft.resource(f"{name}Association", "AWS::EC2::EIPAssociation", association, ADDRESSED)
 
 
 def add_servers(draft: Draft, group: HostGroup, is_reachable: bool) -> None:
@@ -164,7 +191,15 @@ def add_servers(draft: Draft, group: HostGroup, is_reachable: bool) -> None:
                 "NetworkInterfaces": [_interface(name, group, is_reachable)],
                 "Tags": instance_tags(name.lower(), group),
             },
+            **_after_address(name, group),
         )
+
+
+def _after_address(name: str, group: HostGroup) -> dict[str, Any]:
+    """Return what makes a host wait for its public address, without which it cannot install packages."""
+    return (
+        {"Metadata": {"MadeAfter": either(ADDRESSED, ref(f"{name}Association"))}} if group.has_fixed_addresses else {}
+    )
 
 
 def _newest(template: str) -> dict[str, Any]:

@@ -11,6 +11,13 @@ from assay.rooms.deploy.work.templates.draft import Draft, tags
 from assay.rooms.deploy.work.templates.functions import attribute, either, ref, sub
 
 OWN = "CreateNetwork"
+OUTSIDE = (
+    ("tcp", 443, "Packages and services over HTTPS"),
+    ("tcp", 80, "Packages over HTTP"),
+    ("udp", 53, "Names, of servers other than those of the VPC"),
+    ("tcp", 53, "Names, of servers other than those of the VPC"),
+)
+"""Protocol, port, and what for: what hosts reach outside of the stack."""
 PUBLIC_ROUTES = ("PublicDefaultRoute", "PublicSubnetRoutes")
 ROUTES = (*PUBLIC_ROUTES, "PrivateDefaultRoute", "PrivateSubnetRoutes")
 """Resources without which a host of the own subnets cannot install packages."""
@@ -118,16 +125,16 @@ def routes() -> dict[str, Any]:
     return either(OWN, [ref(name) for name in ROUTES])
 
 
-def allowed_range() -> dict[str, Any]:
-    """Return the addresses from which servers accept mounts."""
-    return either(OWN, _range("Vpc"), ref("AllowedCidr"))
+def allowed_range(existing: Any) -> dict[str, Any]:
+    """Return the addresses from which servers accept mounts: the own VPC, or those stated for an existing one."""
+    return either(OWN, _range("Vpc"), existing)
 
 
 def add_security_groups(draft: Draft) -> None:
     """Add the group of all hosts, which lets in its own members only, and the one that lets in ssh, if asked for."""
     outside = [
-        {"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "CidrIp": "0.0.0.0/0", "Description": words}
-        for port, words in ((443, "Packages and services over HTTPS"), (80, "Packages over HTTP"))
+        {"IpProtocol": protocol, "FromPort": port, "ToPort": port, "CidrIp": "0.0.0.0/0", "Description": words}
+        for protocol, port, words in OUTSIDE
     ]
     draft.resource(
         "ClusterSecurityGroup",

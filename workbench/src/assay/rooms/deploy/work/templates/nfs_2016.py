@@ -13,7 +13,7 @@ from assay.rooms.deploy.work.templates.boot import FirstBoot, HostFile, user_dat
 from assay.rooms.deploy.work.templates.draft import Draft
 from assay.rooms.deploy.work.templates.ending import add_ending
 from assay.rooms.deploy.work.templates.functions import differs, either, ref
-from assay.rooms.deploy.work.templates.parameters import add_run_parameters, pattern
+from assay.rooms.deploy.work.templates.parameters import ADDRESS_PATTERN, add_run_parameters, allowed_ranges, pattern
 
 NAME = "nfs-aws-2016"
 CLUSTER, SERVER = "Cluster", "Storage server"
@@ -53,7 +53,7 @@ def nfs_2016_template() -> dict[str, Any]:
     }
     hosts.add_host_role(draft)
     draft.resource("StorageHandle", "AWS::CloudFormation::WaitConditionHandle", {})
-    hosts.add_launch_template(draft, "Storage", _data(), (), user_data(_boot()), "storage")
+    hosts.add_launch_template(draft, "Storage", _data(), (), user_data(_boot()), "storage", is_placed=False)
     hosts.add_storage_group(draft)
     hosts.add_wait(draft, "Storage", 1, ["Storage"])
     add_ending(draft)
@@ -70,7 +70,7 @@ def _add_parameters(draft: Draft) -> None:
         "LOGINIP",
         "Login host",
         "Environment login node internal IP",
-        **pattern(r"^([0-9]{1,3}\.){3}[0-9]{1,3}$", "must be an address such as 10.0.0.5"),
+        **pattern(f"^{ADDRESS_PATTERN}$", "must be an address such as 10.0.0.5"),
     )
     draft.parameter(CLUSTER, "SUBNETID", "Subnet", "Subnet ID", Type="AWS::EC2::Subnet::Id")
     group = "Security Group ID"
@@ -87,9 +87,7 @@ def _add_parameters(draft: Draft) -> None:
         "AllowedCidr",
         "May mount",
         "Addresses that may mount the storage",
-        **pattern(
-            r"^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$", "must be a range such as 10.0.0.0/16", Default="10.0.0.0/8"
-        ),
+        **allowed_ranges(),
     )
     draft.parameter(
         SERVER,

@@ -7,6 +7,8 @@ from assay.rooms.deploy.work.templates.draft import Draft
 from assay.rooms.deploy.work.templates.functions import differs, equals, ref
 
 RUN = "Run"
+ROOT_DEVICE = "/dev/xvda"
+"""Root device of the images of Debian and Amazon Linux."""
 NETWORK = "Network"
 HOSTS = "Hosts"
 STORAGE = "Storage"
@@ -14,9 +16,19 @@ PRICE = "Placement and price"
 BUDGET = "Budget"
 
 TIME_PATTERN = "^20[2-9][0-9]-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$"
-CIDR_PATTERN = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}"
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+ADDRESS_PATTERN = f"(?:{_OCTET}[.]){{3}}{_OCTET}"
+CIDR_PATTERN = f"{ADDRESS_PATTERN}/(?:3[0-2]|[12]?[0-9])"
+MAX_RANGES = 8
+PRIVATE_RANGES = "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16"
+"""Source: RFC 1918"""
+PROXY_PATTERN = r'^(|https?://[^\s"\\$]{1,90})$'
+ARM_TYPE = "(a1|[a-z]+[0-9]+g[a-z-]*)[.]"
+"""Beginning of instance types of AWS with Graviton processors, which have a `g` behind the generation."""
 YES_NO = {"AllowedValues": ["yes", "no"]}
 MAX_CLIENTS = 1000
+MAX_SIGNALS = 250
+"""Clients of a stack at most: the data of a wait condition is limited to 4096 bytes, 16 of which each signal takes."""
 
 
 def pattern(expression: str, words: str, **more: Any) -> dict[str, Any]:
@@ -124,6 +136,12 @@ def add_optional_network(draft: Draft) -> None:
     }
 
 
+def allowed_ranges() -> dict[str, Any]:
+    """Return the properties of a parameter with ranges of addresses that may mount."""
+    words = f"must be up to {MAX_RANGES} ranges of addresses such as 10.0.0.0/16, with a blank between"
+    return pattern(f"^{CIDR_PATTERN}( {CIDR_PATTERN}){{0,{MAX_RANGES - 1}}}$", words, Default=PRIVATE_RANGES)
+
+
 def add_access_parameters(draft: Draft, has_exports: bool) -> None:
     """Add who may reach the hosts."""
     if has_exports:
@@ -132,7 +150,7 @@ def add_access_parameters(draft: Draft, has_exports: bool) -> None:
             "AllowedCidr",
             "May mount",
             "Addresses that may mount, in an existing VPC. The security group lets in its members only.",
-            **pattern(f"^{CIDR_PATTERN}$", "must be a range of addresses such as 10.0.0.0/16", Default="10.0.0.0/8"),
+            **allowed_ranges(),
         )
     draft.parameter(
         NETWORK,
@@ -145,9 +163,18 @@ def add_access_parameters(draft: Draft, has_exports: bool) -> None:
         NETWORK,
         "AssignPublicAddress",
         "Public addresses",
-        "Whether the login host, or without one the clients, get public addresses. Servers never do.",
+        "Whether the login host, or without one the clients, get public addresses. In an existing subnet all hosts "
+        "do, to reach packages; servers whose addresses are fixed take elastic ones, of which a region has 5 at first.",
         Default="no",
         **YES_NO,
+    )
+    draft.parameter(
+        NETWORK,
+        "ProxyUrl",
+        "Proxy",
+        "HTTP proxy of an existing network for packages, such as http://proxy.example.org:80. Hosts reach the ports 80 "
+        "and 443 outside; for another one, give a SecurityGroupId that lets it out. Empty: none.",
+        **pattern(PROXY_PATTERN, "must be an address such as http://10.0.0.9:80, or empty", Default=""),
     )
     draft.conditions |= {
         "HasLoginCidr": differs(ref("LoginCidr"), ""),
@@ -161,8 +188,9 @@ def add_host_parameters(draft: Draft, plan: StackPlan) -> None:
         HOSTS,
         "ImageId",
         "Image",
-        "Parameter of the Systems Manager that has the id of the image. An update of the stack after a new image "
-        "has come out replaces all hosts, with the data on them.",
+        f"Parameter of the Systems Manager that has the id of the image, for {plan.architecture}, with the root device "
+        f"{ROOT_DEVICE}. Images of Ubuntu have another one: hosts would get a second disk, which they may take for "
+        "data. An update of the stack after a new image has come out would replace all hosts, with the data on them.",
         Type="AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>",
         Default=plan.image.parameter,
     )
@@ -188,7 +216,7 @@ def add_host_parameters(draft: Draft, plan: StackPlan) -> None:
             "Default": group.instance,
             "ConstraintDescription": "must be one of the listed types, whose disks and processors fit this template",
         }
-        kinds = listed if group.choices else _instance_type(group.instance)
+        kinds = listed if group.choices else _instance_type(group.instance, plan)
         draft.parameter(HOSTS, f"{group.title}InstanceType", f"Type of {group.role} hosts", about, **kinds)
     if plan.client_script:
         _add_client_parameters(draft, plan)
@@ -198,7 +226,7 @@ def add_host_parameters(draft: Draft, plan: StackPlan) -> None:
             "LoginInstanceType",
             "Type of the login host",
             "Instance type of the login host.",
-            **_instance_type(plan.login_instance),
+            **_instance_type(plan.login_instance, plan),
         )
 
 
@@ -207,19 +235,19 @@ def _add_client_parameters(draft: Draft, plan: StackPlan) -> None:
         HOSTS,
         "ClientCount",
         "Clients",
-        "Number of client hosts.",
+        "Number of client hosts. An update of the stack cannot change it.",
         Type="Number",
         Default=plan.client_count,
         MinValue=0,
-        MaxValue=MAX_CLIENTS,
-        ConstraintDescription=f"must be a whole number from 0 to {MAX_CLIENTS}",
+        MaxValue=MAX_SIGNALS,
+        ConstraintDescription=f"must be a whole number from 0 to {MAX_SIGNALS}",
     )
     draft.parameter(
         HOSTS,
         "ClientInstanceType",
         "Type of clients",
         "Instance type of each client host.",
-        **_instance_type(plan.client_instance),
+        **_instance_type(plan.client_instance, plan),
     )
     draft.parameter(
         HOSTS,
@@ -232,8 +260,11 @@ def _add_client_parameters(draft: Draft, plan: StackPlan) -> None:
     draft.conditions["HasClients"] = differs(ref("ClientCount"), 0)
 
 
-def _instance_type(default: str) -> dict[str, Any]:
-    return pattern("^[a-z][a-z0-9-]*[.][a-z0-9-]+$", f"must be an instance type such as {default}", Default=default)
+def _instance_type(default: str, plan: StackPlan) -> dict[str, Any]:
+    """Return the properties of a parameter that is an instance type whose processors can start the image."""
+    sign = "=" if plan.architecture == "arm64" else "!"
+    words = f"must be an instance type of {plan.architecture}, such as {default}, because all hosts have one image"
+    return pattern(f"^(?{sign}{ARM_TYPE})[a-z][a-z0-9-]*[.][a-z0-9-]+$", words, Default=default)
 
 
 def add_price_parameters(draft: Draft, plan: StackPlan) -> None:
@@ -273,7 +304,8 @@ def _add_spot_price(draft: Draft, name: str, condition: str, hosts: str) -> None
         PRICE,
         name,
         f"Spot price of {hosts.split(',')[0]}",
-        f"Highest price in USD an hour for {hosts}, as spot instances. Empty: on demand.",
+        f"Highest price in USD an hour for {hosts}, as spot instances. Empty: on demand. "
+        "If there are none at that price, no other hosts are started in their place.",
         **pattern(
             r"^(|(?=.*[1-9])[0-9]{1,3}([.][0-9]{1,5})?)$", "must be a price above 0 such as 0.25, or empty", Default=""
         ),

@@ -14,6 +14,7 @@ from assay.rooms.deploy.model.cloud import MIB, Architecture, CloudRules
 from assay.rooms.deploy.model.stack_plan import DataVolumes, HostGroup, StackPlan
 from assay.rooms.deploy.work.templates.families import FAMILIES
 from assay.rooms.deploy.work.templates.hosts import DEVICES
+from assay.rooms.deploy.work.templates.parameters import ARM_TYPE
 from assay.rooms.deploy.work.templates.services import SERVICES
 
 GIB = 2**30
@@ -28,9 +29,8 @@ AWS = CloudRules(
     max_volumes=len(DEVICES),
     rate_unit=MIB,
     types=r"[a-z][a-z0-9-]*[.][a-z0-9-]+",
-    arm=r"(a1|[a-z]+[0-9]+g[a-z-]*)[.]",
+    arm=ARM_TYPE,
 )
-"""AWS, whose types with Graviton processors have a `g` behind the generation."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class _Dumper(yaml.SafeDumper):
     def choose_scalar_style(self) -> str:
         """Leave the quotes out also behind a tag, where they are not needed."""
         event: Any = self.event
-        if event.tag and event.tag.startswith("!") and not event.style:
+        if event.value and event.tag and event.tag.startswith("!") and not event.style:
             form = self.analyze_scalar(event.value)
             if form.allow_flow_plain if self.flow_level else form.allow_block_plain:
                 return ""

@@ -88,7 +88,7 @@ def _bucket_refusal(design: Design) -> tuple[str, str] | None:
 SERVICES = {
     "efs": ServiceStack(add_efs, _none, "efs-client", "nfs4", EFS_OPTIONS),
     "fsx-lustre": ServiceStack(add_lustre, _lustre_refusal, "lustre-client", "lustre", "relatime,flock"),
-    "fsx-openzfs": ServiceStack(add_openzfs, _zone_refusal, "nfs-client", "nfs4", OPENZFS_OPTIONS, has_exports=True),
+    "fsx-openzfs": ServiceStack(add_openzfs, _zone_refusal, "nfs-client", "nfs4", OPENZFS_OPTIONS),
     "fsx-ontap": ServiceStack(add_ontap, _zone_refusal, "nfs-client", "nfs4", "hard,noatime"),
     "s3": ServiceStack(add_bucket, _bucket_refusal),
     "dynamodb": ServiceStack(add_table, _none),
