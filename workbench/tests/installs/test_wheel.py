@@ -9,9 +9,12 @@ import pytest
 from bare_root import NEWEST, OLDEST, BareRoot, bare_root
 from dialogues import COLUMNS, hold
 from paths import GOLDEN, REPOSITORY
+from soak import times
 
 PYTHONS = {OLDEST: "3.11", NEWEST: "3.14"}
-DIALOGUES = sorted((GOLDEN / "dialogues").glob("*.txt"))
+LONG = ("11-measure",)
+"""Measures for half a minute, which takes a quarter of all that tests of installs may; `make soak` holds it, too."""
+DIALOGUES = [file for file in sorted((GOLDEN / "dialogues").glob("*.txt")) if file.stem not in times(LONG, ())]
 ENVIRONMENT = "/opt/assay-environment"
 
 
