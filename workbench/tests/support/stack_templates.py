@@ -89,7 +89,8 @@ class Values:
     def _sub(self, value: Any) -> str:
         text, own = (value, {}) if isinstance(value, str) else value
         known = {name: self(each) for name, each in own.items()}
-        return re.sub(r"\$\{([^!}]+)\}", lambda found: str(known.get(found[1]) or self._ref(found[1])), text)
+        filled = re.sub(r"\$\{([^!}]+)\}", lambda found: str(known.get(found[1]) or self._ref(found[1])), text)
+        return filled.replace("${!", "${")
 
     def _join(self, value: list[Any]) -> str:
         return str(value[0]).join(map(str, self(value[1])))

@@ -35,7 +35,6 @@ class HostGroup:
         script: Name of the role whose script sets each of them up.
         instance: Default type; choices: the types that a person who launches the template may choose.
         layout: How the disks of a host are combined.
-        local_disks: Whether the data is on the disks inside the instance.
         mapped_disks: Local disks that the operating system only sees if the launch template maps them.
         has_fixed_addresses: Whether addresses are known before the hosts are made, because a host needs its own.
     """
@@ -46,7 +45,6 @@ class HostGroup:
     instance: str
     choices: tuple[str, ...] = ()
     layout: Layout | None = None
-    local_disks: bool = False
     mapped_disks: int = 0
     volumes: DataVolumes | None = None
     has_fixed_addresses: bool = False

@@ -1,4 +1,4 @@
-"""What AWS says of a stack and its instances, whoever made it."""
+"""What AWS says of a stack and its instances, also if Assay did not make it."""
 
 import json
 

@@ -13,7 +13,6 @@ from assay.rooms.deploy.work.hosts.file import HostTask
 
 State = Literal["already so", "would do", "done", "failed"]
 STATUS_FILE = "/var/lib/assay/role.status.json"
-MAX_DETAIL = 2000
 
 
 class StepOutcome(Frozen):

@@ -18,7 +18,7 @@ MAX_ATTEMPTS = 8
 """Attempts of a call that is throttled or gets no answer, unless AWS_MAX_ATTEMPTS says otherwise."""
 CONNECT_SECONDS, READ_SECONDS = 10, 60
 OPTIONAL = {"service-quotas": {"retries": {"total_max_attempts": 1}, "connect_timeout": 3, "read_timeout": 5}}
-"""Services without which everything works, and for which nobody waits; some closed networks have no way to them."""
+"""Services without which everything works, and which are not waited for; some closed networks have no way to them."""
 
 
 @dataclass(frozen=True)

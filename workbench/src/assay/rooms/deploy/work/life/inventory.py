@@ -262,20 +262,19 @@ SWEEPS: tuple[Sweep, ...] = (
     _fsx_backups,
 )
 """Each service by itself: what it lists exists, which the tagging API's memory does not prove."""
-_QUERIED = frozenset(
-    (
-        *("instance", "volume", "snapshot", "elastic-ip", "natgateway", "vpc-endpoint", "network-interface"),
-        *(
-            "launch-template",
-            "placement-group",
-            "security-group",
-            "subnet",
-            "vpc",
-            "route-table",
-            "internet-gateway",
-            "autoScalingGroup",
-        ),
-    )
+_QUERIED = (
+    *(
+        "instance",
+        "volume",
+        "snapshot",
+        "elastic-ip",
+        "natgateway",
+        "vpc-endpoint",
+        "network-interface",
+        "subnet",
+        "vpc",
+    ),
+    *("launch-template", "placement-group", "security-group", "route-table", "internet-gateway"),
 )
 """Kinds of things of EC2 whose own sweep decides: the tagging API remembers them for some time after their end."""
 

@@ -55,7 +55,7 @@ def assay_stacks(cloud: Cloud) -> list[Stack]:
 
 
 def all_stacks(cloud: Cloud) -> list[Stack]:
-    """Return all stacks in a region, whoever made them.
+    """Return all stacks in a region, with those that Assay did not make.
 
     Raises:
         CloudError: CloudFormation cannot be queried.

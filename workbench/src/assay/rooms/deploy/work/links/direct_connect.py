@@ -17,7 +17,7 @@ LINE, INTERFACE = "Connection", "Virtual interface"
 DEDICATED = (1, 10, 100, 400)
 """Gbit/s of dedicated connections, which AWS itself provides; others are hosted, and ordered from a partner."""
 EXAMPLES = {"AmazonAddress": "192.0.2.0/31", "CustomerAddress": "192.0.2.1/31", "AnnouncedRanges": "198.51.100.0/24"}
-"""Addresses for documentation, which are nobody's. Source: RFC 5737"""
+"""Addresses that are reserved for documentation. Source: RFC 5737"""
 PREFIX = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}"
 
 

@@ -8,7 +8,7 @@ from assay.rooms.deploy.model.storage_facts import StorageFacts
 from assay.rooms.deploy.work.templates.draft import Draft, tags
 from assay.rooms.deploy.work.templates.ending import unique_name
 from assay.rooms.deploy.work.templates.functions import attribute, differs, either, equals, ref, sub
-from assay.rooms.deploy.work.templates.parameters import STORAGE
+from assay.rooms.deploy.work.templates.parameters import STORAGE, whole_number
 
 BUCKET_CLASSES = {
     "s3-standard": "STANDARD",
@@ -74,11 +74,7 @@ def _add_bucket_parameters(draft: Draft, default: str) -> None:
         "TransitionDays",
         "Days in STANDARD",
         "Days after which objects are moved to StorageClass; STANDARD_IA and ONEZONE_IA need 30.",
-        Type="Number",
-        Default=days,
-        MinValue=0,
-        MaxValue=3650,
-        ConstraintDescription="must be days from 0 to 3650, and for STANDARD_IA and ONEZONE_IA at least 30",
+        **whole_number(days, 0, 3650, "must be days from 0 to 3650, and for STANDARD_IA and ONEZONE_IA at least 30"),
     )
     draft.parameter(
         STORAGE,
@@ -86,12 +82,8 @@ def _add_bucket_parameters(draft: Draft, default: str) -> None:
         "Remove objects after",
         "Days after which objects are removed, more than TransitionDays. A bucket that is not empty cannot be "
         "deleted, and the stack remains until it is empty. 0: they stay.",
-        Type="Number",
         # S3 refuses rules by which an object would be gone before its class changes.
-        Default=days + 7,
-        MinValue=0,
-        MaxValue=3650,
-        ConstraintDescription="must be days from 0 to 3650, and more than TransitionDays",
+        **whole_number(days + 7, 0, 3650, "must be days from 0 to 3650, and more than TransitionDays"),
     )
     draft.conditions |= {
         "HasTransition": differs(ref("StorageClass"), "STANDARD"),
@@ -129,11 +121,7 @@ def add_table(draft: Draft, plan: StackPlan) -> StorageFacts:
             f"{kind}Units",
             f"{kind} units",
             f"{kind} units of {words} a second, in the billing mode PROVISIONED.",
-            Type="Number",
-            Default=count or 5,
-            MinValue=1,
-            MaxValue=MAX_UNITS,
-            ConstraintDescription=f"must be units from 1 to {MAX_UNITS}",
+            **whole_number(count or 5, 1, MAX_UNITS, f"must be units from 1 to {MAX_UNITS}"),
         )
     draft.conditions["HasUnits"] = equals(ref("BillingMode"), "PROVISIONED")
     units = {"ReadCapacityUnits": ref("ReadUnits"), "WriteCapacityUnits": ref("WriteUnits")}

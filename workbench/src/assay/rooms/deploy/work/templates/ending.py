@@ -3,8 +3,8 @@
 A schedule calls DeleteStack at the expiry, and another one each hour after it, because a deletion can fail half-way.
 The role of the schedules has the rights to delete what is in the stack, each bound to the stack's tag or names, and
 CloudFormation uses them: without `RoleARN` a deletion has the rights of its caller. A service role (`RoleARN`) would be
-no better: it would be part of the stack, too, and a stack whose service role is gone can be deleted by nobody without
-a further role, while this one can be deleted by anybody who has the rights. Everything else depends on the
+no better: it would be part of the stack, too, and a stack whose service role is gone can be deleted only with a
+further role, while this one can be deleted by all who have the rights. Everything else depends on the
 schedules, so that they are made first and deleted last.
 """
 

@@ -9,7 +9,7 @@ from assay.rooms.deploy.work.templates.draft import Draft, tags
 from assay.rooms.deploy.work.templates.ending import ROLE, own_arn
 from assay.rooms.deploy.work.templates.functions import attribute, differs, either, equals, ref
 from assay.rooms.deploy.work.templates.network import allowed_range, own_zone, private_subnet
-from assay.rooms.deploy.work.templates.parameters import STORAGE
+from assay.rooms.deploy.work.templates.parameters import STORAGE, whole_number
 
 GIB, MIB = 2**30, 2**20
 EVERYBODY = "*"
@@ -62,11 +62,7 @@ def add_efs(draft: Draft, plan: StackPlan) -> StorageFacts:
         "ProvisionedThroughput",
         "Provisioned MiB/s",
         "MiB/s of EFS in the mode provisioned; other modes take none.",
-        Type="Number",
-        Default=round((service.provisioned or 128 * MIB) / MIB),
-        MinValue=1,
-        MaxValue=10_240,
-        ConstraintDescription="must be MiB/s from 1 to 10240",
+        **whole_number(round((service.provisioned or 128 * MIB) / MIB), 1, 10_240, "must be MiB/s from 1 to 10240"),
     )
     days = [1, 7, 14, 30, 60, 90, 180, 270, 365]
     draft.parameter(
@@ -142,11 +138,7 @@ def _add_capacity(draft: Draft, gib: int, least: int, most: int) -> None:
         "StorageCapacity",
         "GiB",
         "GiB of the file system. Each type of FSx has steps of its own.",
-        Type="Number",
-        Default=gib,
-        MinValue=least,
-        MaxValue=most,
-        ConstraintDescription=f"must be GiB from {least} to {most}, in the steps of the type",
+        **whole_number(gib, least, most, f"must be GiB from {least} to {most}, in the steps of the type"),
     )
 
 
@@ -220,11 +212,7 @@ def _add_iops(draft: Draft, service: Managed) -> dict[str, Any]:
         "DiskIops",
         "IOPS",
         "IOPS of the SSDs. 0: those that are included, 3 for each GiB.",
-        Type="Number",
-        Default=service.iops or 0,
-        MinValue=0,
-        MaxValue=2_400_000,
-        ConstraintDescription="must be IOPS, or 0",
+        **whole_number(service.iops or 0, 0, 2_400_000, "must be IOPS, or 0"),
     )
     draft.conditions["HasDiskIops"] = differs(ref("DiskIops"), 0)
     stated = {"Mode": "USER_PROVISIONED", "Iops": ref("DiskIops")}
@@ -280,11 +268,7 @@ def add_ontap(draft: Draft, plan: StackPlan) -> StorageFacts:
         "VolumeMegabytes",
         "MiB of the volume",
         "MiB of the exported volume, which ONTAP calls megabytes; what is in the capacity pool counts, too.",
-        Type="Number",
-        Default=-(-service.capacity // MIB),
-        MinValue=20,
-        MaxValue=314_572_800,
-        ConstraintDescription="must be MiB from 20 to 314572800",
+        **whole_number(-(-service.capacity // MIB), 20, 314_572_800, "must be MiB from 20 to 314572800"),
     )
     draft.parameter(
         STORAGE,

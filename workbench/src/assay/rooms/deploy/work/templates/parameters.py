@@ -36,6 +36,12 @@ def pattern(expression: str, words: str, **more: Any) -> dict[str, Any]:
     return {"AllowedPattern": expression, "ConstraintDescription": words, **more}
 
 
+def whole_number(default: int, least: int, most: int, words: str) -> dict[str, Any]:
+    """Return the properties of a parameter that is a number within bounds; `words` say which."""
+    bounds = {"MinValue": least, "MaxValue": most}
+    return {"Type": "Number", "Default": default, **bounds, "ConstraintDescription": words}
+
+
 def optional_id(prefix: str, what: str) -> dict[str, Any]:
     """Return the properties of a parameter that is an id of EC2, or empty."""
     return pattern(
@@ -236,11 +242,7 @@ def _add_client_parameters(draft: Draft, plan: StackPlan) -> None:
         "ClientCount",
         "Clients",
         "Number of client hosts. An update of the stack cannot change it.",
-        Type="Number",
-        Default=plan.client_count,
-        MinValue=0,
-        MaxValue=MAX_SIGNALS,
-        ConstraintDescription=f"must be a whole number from 0 to {MAX_SIGNALS}",
+        **whole_number(plan.client_count, 0, MAX_SIGNALS, f"must be a whole number from 0 to {MAX_SIGNALS}"),
     )
     draft.parameter(
         HOSTS,
@@ -321,11 +323,7 @@ def add_budget(draft: Draft, unique: Any, owner_tags: list[dict[str, Any]]) -> N
         "Budget in USD",
         "USD a month at 80 % of which an e-mail is sent. AWS counts costs by the tag assay:stack, which must be active "
         "as a cost allocation tag, and is some hours late. 0: no budget.",
-        Type="Number",
-        Default=0,
-        MinValue=0,
-        MaxValue=10_000_000,
-        ConstraintDescription="must be USD a month, or 0",
+        **whole_number(0, 0, 10_000_000, "must be USD a month, or 0"),
     )
     draft.parameter(
         BUDGET,

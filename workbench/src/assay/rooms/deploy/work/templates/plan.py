@@ -130,7 +130,7 @@ def _group(servers: Servers, design: Design, template: Template, cloud: CloudRul
     if isinstance(servers.local, LocalDisks):
         choices = _choices(template, servers.instance, cloud, has_disks=True)
         mapped = max(_mapped_disks(name) for name in choices)
-        return replace(group, local_disks=True, choices=choices, mapped_disks=mapped)
+        return replace(group, choices=choices, mapped_disks=mapped)
     if servers.volumes is not None:
         volumes = _volumes(servers, design, cloud)
         return replace(group, volumes=volumes, choices=_choices(template, servers.instance, cloud, has_disks=False))

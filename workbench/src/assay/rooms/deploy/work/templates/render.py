@@ -5,11 +5,6 @@ from typing import Any
 
 import yaml
 
-MAX_DIRECT_BYTES = 51_200
-"""Bytes of a template that can be sent with a request; larger ones have to be in a bucket.
-
-Source: docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
-"""
 WIDTH = 110
 
 

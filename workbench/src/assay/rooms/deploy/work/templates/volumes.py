@@ -1,7 +1,5 @@
 """Parameters of the disks of storage hosts, and snapshots of their volumes."""
 
-from typing import Any
-
 from assay.model.money.design import Layout
 from assay.rooms.deploy.model.stack_plan import DataVolumes, HostGroup, StackPlan
 from assay.rooms.deploy.work.templates.draft import Draft, tags
@@ -9,7 +7,7 @@ from assay.rooms.deploy.work.templates.ending import PATH
 from assay.rooms.deploy.work.templates.families import FAMILIES
 from assay.rooms.deploy.work.templates.functions import STACK_NAME, attribute, differs, equals, ref, sub
 from assay.rooms.deploy.work.templates.hosts import SNAPSHOT_TAG
-from assay.rooms.deploy.work.templates.parameters import STORAGE, YES_NO
+from assay.rooms.deploy.work.templates.parameters import STORAGE, YES_NO, whole_number
 
 VOLUME_TYPES = ("gp3", "gp2", "io1", "io2", "st1", "sc1")
 TYPES_WITH_IOPS = ("gp3", "io1", "io2")
@@ -36,11 +34,7 @@ def add_volume_parameters(draft: Draft, plan: StackPlan) -> None:
             "NfsdThreads",
             "NFS threads",
             "Threads of the kernel's NFS server, which distributions set to 8.",
-            Type="Number",
-            Default=64,
-            MinValue=1,
-            MaxValue=10_000,
-            ConstraintDescription="must be a whole number from 1 to 10000",
+            **whole_number(64, 1, 10_000, "must be a whole number from 1 to 10000"),
         )
 
 
@@ -73,39 +67,31 @@ def _add_volumes(draft: Draft, volumes: DataVolumes) -> None:
         AllowedValues=list(VOLUME_TYPES),
         Default=volumes.type,
     )
-    number: dict[str, Any] = {"Type": "Number"}
     draft.parameter(
         STORAGE,
         "VolumeSize",
         "GiB of each volume",
         "GiB of each data volume. gp2 and io1 have up to 16384; st1 and sc1 125 to 16384.",
-        **number,
-        Default=volumes.size_gib,
-        MinValue=1,
-        MaxValue=65_536,
-        ConstraintDescription="must be GiB from 1 to 65536",
+        **whole_number(volumes.size_gib, 1, 65_536, "must be GiB from 1 to 65536"),
     )
     draft.parameter(
         STORAGE,
         "VolumeIops",
         "IOPS of each volume",
         "IOPS of each data volume, for gp3 (3000 are included), io1 and io2; other types take none.",
-        **number,
-        Default=volumes.iops or INCLUDED_IOPS,
-        MinValue=100,
-        MaxValue=256_000,
-        ConstraintDescription="must be IOPS from 100 to 256000, and for gp3 from 3000 to 80000",
+        **whole_number(
+            volumes.iops or INCLUDED_IOPS,
+            100,
+            256_000,
+            "must be IOPS from 100 to 256000, and for gp3 from 3000 to 80000",
+        ),
     )
     draft.parameter(
         STORAGE,
         "VolumeThroughput",
         "MiB/s of each volume",
         "MiB/s of each data volume, for gp3 (125 are included); other types take none.",
-        **number,
-        Default=volumes.throughput_mib or INCLUDED_MIB,
-        MinValue=125,
-        MaxValue=2000,
-        ConstraintDescription="must be MiB/s from 125 to 2000",
+        **whole_number(volumes.throughput_mib or INCLUDED_MIB, 125, 2000, "must be MiB/s from 125 to 2000"),
     )
     draft.parameter(
         STORAGE,
@@ -120,7 +106,7 @@ def _add_volumes(draft: Draft, volumes: DataVolumes) -> None:
         "SnapshotHours",
         "Snapshots each",
         "Hours between snapshots of the data volumes. They remain, and are charged, when the stack is gone. 0: none.",
-        **number,
+        Type="Number",
         Default=0,
         AllowedValues=[0, 1, 2, 3, 4, 6, 8, 12, 24],
         ConstraintDescription="must be 0, 1, 2, 3, 4, 6, 8, 12 or 24",
