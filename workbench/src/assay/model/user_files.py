@@ -147,14 +147,12 @@ def _request(path: str | os.PathLike[str], most: int, below: str | os.PathLike[s
 
 def _process_for(request: bytes) -> "subprocess.Popen[bytes]":
     """Return a process that has been given a request."""
-    while _IDLE:
-        owner, process = _IDLE.pop()
-        if owner == os.getpid():
-            with contextlib.suppress(BrokenPipeError):
-                _give(process, request)
-                return process
-            # It was killed.
-            _end(process)
+    while (process := _idle_process()) is not None:
+        with contextlib.suppress(BrokenPipeError):
+            _give(process, request)
+            return process
+        # It was killed.
+        _end(process)
     words = [sys.executable, "-I", "-S", regular_files.__file__]
     process = subprocess.Popen(
         words,
@@ -167,6 +165,17 @@ def _process_for(request: bytes) -> "subprocess.Popen[bytes]":
     with contextlib.suppress(BrokenPipeError):
         _give(process, request)
     return process
+
+
+def _idle_process() -> "subprocess.Popen[bytes] | None":
+    """Take a process that this one has started and that waits; None if there is none. Threads may do so at once."""
+    while True:
+        try:
+            owner, process = _IDLE.pop()
+        except IndexError:
+            return None
+        if owner == os.getpid():
+            return process
 
 
 def _give(process: "subprocess.Popen[bytes]", request: bytes) -> None:
@@ -263,10 +272,8 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 @atexit.register
 def _end_idle() -> None:
-    while _IDLE:
-        owner, process = _IDLE.pop()
-        if owner == os.getpid():
-            _end(process)
+    while (process := _idle_process()) is not None:
+        _end(process)
 
 
 def _reason(code: int) -> str:

@@ -13,9 +13,8 @@ from assay.model.site.host import LOCALHOST, is_host_name
 from assay.model.study.hosts import INVENTORY, TOOLS, AnyHosts, Hosts
 from assay.model.user_files import path_kind
 from assay.money.books.books import book_names, load_book
-from assay.money.cost.bill import hosts_bill
 from assay.money.cost.designs import design_names, load_template
-from assay.money.cost.stored_prices import freeze, priced_design
+from assay.money.cost.stored_prices import freeze, priced_design, unpriced_hosts
 from assay.plan.change_site import OtherSite, SiteDesign
 from assay.site.inventory.machines.documents import STACK, TERRAFORM, SiteFacts
 from assay.site.inventory.machines.machine import CLIENT
@@ -93,12 +92,7 @@ def _priced(name: str, chosen: DesignChoice, design: PricedDesign, hosts: Mappin
     """
     book = load_book(name)
     freeze({"": design}, book, "on-demand", None, Use())
-    missing = []
-    for kind in hosts:
-        try:
-            freeze({}, book, "on-demand", None, Use(), hosts_bill({kind: 1}))
-        except AssayError:
-            missing.append(kind)
+    missing = unpriced_hosts(hosts, book, "on-demand", None, Use())
     note = f"the price book {name} has no price of {', '.join(missing)}: not in the cost" if missing else ""
     known = {kind: count for kind, count in hosts.items() if kind not in missing}
     return SiteDesign(name, chosen.design, chosen.set, known), note

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,12 @@ def test_a_waiting_process_that_was_killed_is_replaced(tmp_path: Path) -> None:
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert read(tmp_path / "a") == b"a"
     assert waiting() != [process.pid]
+
+
+@pytest.mark.usefixtures("idle")
+def test_threads_may_read_at_once(tmp_path: Path) -> None:
+    for name in "abcdefgh":
+        (tmp_path / name).write_text(name * 1000)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda name: read(tmp_path / name).decode(), "abcdefgh" * 8))
+    assert found == [name * 1000 for name in "abcdefgh" * 8]

@@ -81,7 +81,7 @@ def remaining_price_faults(data: Any, base: Path) -> list[FieldFault]:
 def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list[FieldFault]]:
     from assay.money.books.books import load_book
     from assay.money.cost.bill import hosts_bill
-    from assay.money.cost.stored_prices import freeze
+    from assay.money.cost.stored_prices import freeze, unpriced_hosts
 
     book, faults, found = None, [], {}
     try:
@@ -95,22 +95,11 @@ def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list
         except _FaultError as error:
             faults.append(error.fault)
     if book is not None:
-        faults += _host_faults(wanted, book)
+        missing = unpriced_hosts(wanted.hosts, book, wanted.term, wanted.payment, wanted.use)
+        faults += [_fault(error, SECTION, "hosts", name) for name, error in missing.items()]
     if faults or book is None:
         return None, faults
     return freeze(found, book, wanted.term, wanted.payment, wanted.use, hosts_bill(wanted.hosts)), []
-
-
-def _host_faults(wanted: StudyPrices, book: PriceBook) -> Iterator[FieldFault]:
-    """Yield a fault for each rented host that the book does not price on these terms."""
-    from assay.money.cost.bill import hosts_bill
-    from assay.money.cost.stored_prices import freeze
-
-    for name, count in wanted.hosts.items():
-        try:
-            freeze({}, book, wanted.term, wanted.payment, wanted.use, hosts_bill({name: count}))
-        except AssayError as error:
-            yield _fault(error, SECTION, "hosts", name)
 
 
 class _FaultError(Exception):

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
+from assay.model.base import AssayError
 from assay.model.money.amount import EXACT, Payment, Term, exact_sum
 from assay.model.money.design import Design
 from assay.model.money.price import Bill, PriceBook
 from assay.model.money.priced_designs import DesignCeiling, FrozenPrices, PricedDesign
 from assay.model.money.use import DesignChoice, Use
-from assay.money.cost.bill import make_bill
+from assay.money.cost.bill import hosts_bill, make_bill
 from assay.money.cost.cost import Cost, frozen_book, price_bill, with_marginal_jobs
 from assay.money.cost.limits import METRICS, Limits, Metric, design_limits
 
@@ -94,6 +95,27 @@ def freeze(
     costs = [price_bill(bill, book, term, payment, use.duty) for bill in bills]
     frozen = frozen_book(book, costs)
     return FrozenPrices(term=term, payment=payment, use=use, book=frozen, designs=dict(designs), hosts=hosts)
+
+
+def unpriced_hosts(
+    hosts: Mapping[str, int], book: PriceBook, term: Term, payment: Payment | None, use: Use
+) -> dict[str, AssayError]:
+    """Return the instance types that a book does not price on these terms, each with the reason.
+
+    Args:
+        hosts: Instance type -> how many are rented.
+        book: The book.
+        term: Term of the instances.
+        payment: Payment option of a reservation.
+        use: How long they are used.
+    """
+    found = {}
+    for name, count in hosts.items():
+        try:
+            price_bill(hosts_bill({name: count}), book, term, payment, use.duty)
+        except AssayError as error:
+            found[name] = error
+    return found
 
 
 def design_cost(prices: FrozenPrices, target: str, book: PriceBook | None = None) -> Cost:
