@@ -90,7 +90,7 @@ def test_a_server_is_set_up_once_and_planned_without_a_change(host: RoleHost, bl
     assert table[:2] == ["# the machine's own", "UUID=0000 / ext4 defaults 0 1"]
     assert [line.split()[1:] for line in table[2:]] == [[asked["EXPORT"], "xfs", "noatime,nofail", "0", "0"]]
     assert after["etc/exports.d/assay.exports"] == (
-        f"{asked['EXPORT']} 10.0.0.0/16(rw,sync,no_subtree_check,no_root_squash,mp)\n"
+        f"{asked['EXPORT']} 10.0.0.0/16(rw,sync,no_subtree_check,no_root_squash,insecure,mp)\n"
     )
     assert host.sh("stat -c %a /etc/cluster.yml; hostname; findmnt -no FSTYPE $0", asked["EXPORT"]).stdout.split() == [
         "640", "storage1", "xfs",

@@ -144,6 +144,7 @@ def _supplement() -> None:
     from moto.cloudformation.models import CloudFormationBackend, Event, Stack
     from moto.cloudformation.parsing import ResourceMap
     from moto.ec2.models import ec2_backends
+    from moto.ec2.models.elastic_ip_addresses import ElasticAddress
     from moto.ec2.models.elastic_network_interfaces import NetworkInterface
     from moto.ec2.models.instances import Instance
     from moto.ec2.models.internet_gateways import InternetGateway
@@ -160,6 +161,7 @@ def _supplement() -> None:
         InternetGateway: _delete_gateway,
         NetworkInterface: lambda each: each.ec2_backend.enis.pop(each.id, None),
         NatGateway: lambda each: each.ec2_backend.delete_nat_gateway(each.id),
+        ElasticAddress: lambda each: each.ec2_backend.addresses.remove(each),
         VPCEndPoint: lambda each: each.ec2_backend.vpc_end_points.pop(each.id, None),
     }
     for kind, delete in deleted.items():

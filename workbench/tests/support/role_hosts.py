@@ -17,16 +17,18 @@ import pytest
 
 from assay.rooms.deploy.work.roles.scripts import role_env, role_script
 
-ETC = ("passwd", "group", "nsswitch.conf", "ld.so.cache", "mke2fs.conf", "machine-id", "mtab", "debian_version")
+ETC = (
+    *("passwd", "group", "nsswitch.conf", "ld.so.cache", "mke2fs.conf", "machine-id", "mtab", "debian_version"),
+    *("netconfig", "protocols", "rpc", "services"),
+)
 SETUP = """
 set -e
 mount --bind "$0/etc" /etc
 mount --bind "$0/state" /var/lib
-mount -t tmpfs none /run
 mkdir -p /run/systemd/system /run/lock
 mount -t tmpfs none /proc/fs
 mkdir /proc/fs/nfsd && echo 8 >/proc/fs/nfsd/threads
-mkdir /run/dev
+mkdir /run/dev && mount -t tmpfs none /run/dev
 for node in null zero full urandom tty; do cp -a /dev/$node /run/dev; done
 cp -a /dev/loop[0-9]* /run/dev
 if [ $# -gt 0 ]; then
@@ -39,9 +41,9 @@ if [ $# -gt 0 ]; then
     mount --bind /run/block /sys/block
 fi
 mount --bind /run/dev /dev
-echo up
-exec sleep infinity
 """
+"""For sh in the namespaces of a host, which has a /run of its own: its folder, and NAME=DEVICE of each of its disks."""
+BOOT = f"mount -t tmpfs none /run\n{SETUP}echo up\nexec sleep infinity\n"
 _LOG = """echo "${0##*/} $*" >>"$HOST_FOLDER/calls"
 [ ! -e "$HOST_FOLDER/fail-${0##*/}" ] || { echo "E: ${0##*/} fails"; exit 1; }
 """
@@ -59,7 +61,7 @@ case "$*" in
 esac""",
     "exportfs": '[ "$1" = -s ] || exit 0; cat /etc/exports.d/*.exports',
     "rpc.nfsd": "echo $1 >/proc/fs/nfsd/threads",
-    "nfsconf": 'if [ "$1" = --get ]; then cat "$HOST_FOLDER/nfsconf"; else echo "$4" >"$HOST_FOLDER/nfsconf"; fi',
+    "nfsconf": 'at=$HOST_FOLDER/nfsconf-$2-$3; if [ "$1" = --get ]; then cat "$at"; else echo "$4" >"$at"; fi',
     "udevadm": "",
     "sleep": '[ ! -e "$HOST_FOLDER/impatient" ]',
     "curl": """
@@ -78,10 +80,10 @@ class RoleHost:
         """Make the files of the host; `up` starts it."""
         self.folder = folder
         for name in ("etc", "state", "bin"):
-            (folder / name).mkdir(exist_ok=True)
+            (folder / name).mkdir(parents=True, exist_ok=True)
         for name in ETC:
             with contextlib.suppress(OSError):
-                shutil.copy(f"/etc/{name}", folder / "etc" / name)
+                shutil.copy(f"/etc/{name}", folder / "etc" / name, follow_symlinks=False)
         shutil.copytree("/etc/alternatives", folder / "etc/alternatives", symlinks=True, dirs_exist_ok=True)
         (folder / "etc/hosts").write_text("127.0.0.1 localhost\n")
         (folder / "etc/fstab").write_text("# the machine's own\nUUID=0000 / ext4 defaults 0 1")
@@ -99,7 +101,7 @@ class RoleHost:
         named = [f"{name}={device}" for name, device in (disks or {}).items()]
         command = ["unshare", "-m", "-u", "-p", "-f", "--mount-proc", "--kill-child", "--propagation", "private"]
         with subprocess.Popen(
-            [*command, "sh", "-c", SETUP, str(self.folder), *named], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            [*command, "sh", "-c", BOOT, str(self.folder), *named], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         ) as process:
             try:
                 assert process.stdout is not None
@@ -110,13 +112,30 @@ class RoleHost:
             finally:
                 process.kill()
 
+    def enter(self, pid: int, disks: Mapping[str, str]) -> None:
+        """Be a host that exists already: the process is in its namespaces of mounts, network, processes and name."""
+        self.pid = pid
+        named = [f"{name}={device}" for name, device in disks.items()]
+        self.must(SETUP, str(self.folder), *named)
+
     def sh(self, text: str, *words: str) -> subprocess.CompletedProcess[str]:
         """Run shell text on the host, with the fakes first in PATH."""
         variables = {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "HOST_FOLDER": str(self.folder)}
         return subprocess.run(
-            ["nsenter", "-t", str(self.pid), "-m", "-u", "-p", "--", "/bin/sh", "-c", text, *words],
+            ["nsenter", "-t", str(self.pid), "-m", "-n", "-u", "-p", "--", "/bin/sh", "-c", text, *words],
             env=variables, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
+
+    def must(self, text: str, *words: str) -> str:
+        """Run shell text that must succeed; return what it printed."""
+        done = self.sh(text, *words)
+        assert done.returncode == 0, f"{text}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def status(self) -> dict[str, Any]:
+        """Return what the script of the role has recorded."""
+        found: dict[str, Any] = json.loads((self.folder / "state/assay/role.status.json").read_text())
+        return found
 
     def set_up(self, role: str, values: Mapping[str, str], *options: str) -> dict[str, Any]:
         """Run the script of a role; return its JSON with `code`, the exit code."""
