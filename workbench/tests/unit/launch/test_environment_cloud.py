@@ -21,12 +21,15 @@ ANSWERS = {
     ("PUT", "/latest/api/token"): "the-token",
     ("GET", "/latest/meta-data/instance-type"): "i4i.large\n",
     ("GET", "/latest/meta-data/placement/availability-zone"): "eu-central-1a",
+    ("GET", "/latest/meta-data/ami-id"): "ami-0123456789abcdef0",
+    ("GET", "/latest/meta-data/placement/group-name"): "nfs1-hosts",
     ("GET", "/computeMetadata/v1/instance/machine-type"): "projects/1/machineTypes/n2-standard-8",
     ("GET", "/computeMetadata/v1/instance/zone"): "projects/1/zones/europe-west1-b",
     ("GET", "/metadata/instance/compute?api-version=2021-02-01"): json.dumps(
         {"vmSize": "Standard_L8s_v3", "location": "westeurope", "zone": "2", "customData": "secret"}
     ),
 }
+OF_AMAZON = ("ami-0123456789abcdef0", "nfs1-hosts")
 NEEDED = {"/latest/meta": ("X-aws-ec2-metadata-token", "the-token"), "/compute": ("Metadata-Flavor", "Google")}
 NEEDED["/metadata"] = ("Metadata", "true")
 
@@ -78,19 +81,29 @@ AZURE = {"sys_vendor": "Microsoft Corporation", "chassis_asset_tag": AZURE_TAG}
 @pytest.mark.parametrize(
     ("told", "expected"),
     [
-        (AMAZON, ("Amazon EC2", "i4i.large", "eu-central-1a")),
-        ({"sys_vendor": "Xen", "bios_version": "4.11.amazon"}, ("Amazon EC2", "i4i.large", "eu-central-1a")),
+        (AMAZON, ("Amazon EC2", "i4i.large", "eu-central-1a", *OF_AMAZON)),
+        (
+            {"sys_vendor": "Xen", "bios_version": "4.11.amazon"},
+            ("Amazon EC2", "i4i.large", "eu-central-1a", *OF_AMAZON),
+        ),
         ({"sys_vendor": "Google"}, ("Google", "n2-standard-8", "europe-west1-b")),
         (AZURE, ("Microsoft Azure", "Standard_L8s_v3", "westeurope 2")),
     ],
 )
-def test_each_cloud_tells_type_and_zone_and_nothing_else_is_kept(
+def test_each_cloud_tells_what_the_instance_is_and_nothing_else_is_kept(
     tmp_path: Path, told: dict[str, str], expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     with metadata_service(ANSWERS) as (service, _):
         found = capture_environment({}, firmware(tmp_path, **told), service)["cloud"]
-    assert found == dict(zip(("provider", "instance_type", "zone"), expected, strict=True))
+    assert found == dict(zip(("provider", "instance_type", "zone", "image", "placement_group"), expected, strict=False))
+
+
+def test_an_instance_of_no_placement_group_says_so(tmp_path: Path) -> None:
+    answers = {key: text for key, text in ANSWERS.items() if "group" not in key[1]}
+    with metadata_service(answers) as (service, _):
+        found = describe_cloud(firmware(tmp_path, **AMAZON), service)
+    assert (found["image"], found["placement_group"]) == (OF_AMAZON[0], "none")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ AZURE_TAG = "7783-7084-3265-9085-8269-3286-77"
 
 
 def describe_cloud(files: Files, service: str = SERVICE) -> Section:
-    """Return provider, instance type and zone.
+    """Return provider, instance type and zone; on Amazon EC2 also the image and the placement group.
 
     Args:
         files: The files of /sys, which show what the firmware reports.
@@ -72,10 +72,19 @@ def _query(connection: "HTTPConnection", path: str, headers: Mapping[str, str], 
 def _amazon(connection: "HTTPConnection") -> Section:
     token = _query(connection, "/latest/api/token", {"X-aws-ec2-metadata-token-ttl-seconds": "60"}, "PUT")
     headers = {"X-aws-ec2-metadata-token": token}
-    return {
-        "instance_type": _query(connection, "/latest/meta-data/instance-type", headers),
-        "zone": _query(connection, "/latest/meta-data/placement/availability-zone", headers),
+    found = {
+        name: _query(connection, f"/latest/meta-data/{path}", headers)
+        for name, path in (
+            ("instance_type", "instance-type"),
+            ("zone", "placement/availability-zone"),
+            ("image", "ami-id"),
+        )
     }
+    group = "/latest/meta-data/placement/group-name"
+    try:
+        return {**found, "placement_group": _query(connection, group, headers)}
+    except LookupError:
+        return {**found, "placement_group": "none"}
 
 
 def _google(connection: "HTTPConnection") -> Section:

@@ -29,8 +29,19 @@ one 'tcp congestion control' cat /proc/sys/net/ipv4/tcp_congestion_control
 one 'tcp rmem' cat /proc/sys/net/ipv4/tcp_rmem
 one 'tcp wmem' cat /proc/sys/net/ipv4/tcp_wmem
 for i in /sys/class/net/*; do
-  [ "${i##*/}" = lo ] || one "interface ${i##*/}" sh -c 'echo "mtu $(cat $0/mtu), $(cat $0/operstate)"' "$i"
+  [ "${i##*/}" != lo ] || continue
+  driver=$(readlink "$i/device/driver") speed=$(cat "$i/speed" 2>/dev/null)
+  case $speed in '' | -*) speed= ;; esac
+  one "interface ${i##*/}" echo "mtu $(cat "$i/mtu"), $(cat "$i/operstate")${driver:+, driver ${driver##*/}}${speed:+, $speed Mbit/s}"
 done
+if grep -qs 'Amazon EC2' /sys/class/dmi/id/sys_vendor && command -v curl >/dev/null; then
+  ask() { curl -fsS -m 2 --noproxy '*' "$@" 2>/dev/null; }
+  at=http://169.254.169.254/latest
+  token=$(ask -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 60' $at/api/token)
+  for i in image:ami-id zone:placement/availability-zone 'placement group:placement/group-name'; do
+    value=$(ask -H "X-aws-ec2-metadata-token: $token" "$at/meta-data/${i#*:}") && one "${i%%:*}" echo "$value"
+  done
+fi
 """
 
 
