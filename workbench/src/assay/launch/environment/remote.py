@@ -31,8 +31,8 @@ one 'tcp wmem' cat /proc/sys/net/ipv4/tcp_wmem
 for i in /sys/class/net/*; do
   [ "${i##*/}" != lo ] || continue
   driver=$(readlink "$i/device/driver") speed=$(cat "$i/speed" 2>/dev/null)
-  case $speed in '' | -*) ;; *) speed=", $speed Mbit/s" ;; esac
-  one "interface ${i##*/}" echo "mtu $(cat "$i/mtu"), $(cat "$i/operstate")${driver:+, driver ${driver##*/}}${speed#-1}"
+  case $speed in '' | -*) speed= ;; *) speed=", $speed Mbit/s" ;; esac
+  one "interface ${i##*/}" echo "mtu $(cat "$i/mtu"), $(cat "$i/operstate")${driver:+, driver ${driver##*/}}$speed"
 done
 if grep -qs 'Amazon EC2' /sys/class/dmi/id/sys_vendor && command -v curl >/dev/null; then
   ask() { curl -fsS -m 2 --noproxy '*' "$@" 2>/dev/null; }
