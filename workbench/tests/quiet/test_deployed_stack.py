@@ -31,8 +31,8 @@ NAME = "lab1"
 STUDY = REPOSITORY / "studies" / "nfs-scaling"
 CLIENTS = times(4, 8)
 SMALL = ("--set", "hosts=1,2,4", "--set", "file_size=4MiB", "--repeats", "2")
-"""Of the study, which as it is moves 12 GB; `make soak` runs it as it is."""
-MEASURE = ("run", STUDY, "--on", NAME, *times(SMALL, ()))
+"""Of the study, which as it is moves 12 GB; `make soak` runs it as it is once."""
+MEASURE = ("run", STUDY, "--on", NAME)
 UP = (
     *("deploy", "up", "nfs-gp3", "--set", "volumes=1", "--clients", CLIENTS, "--name", NAME, "--yes"),
     # The kernel here has no arrays, and the hosts no further users.
@@ -78,16 +78,17 @@ class Cycle:
     left: list[str]
 
 
-def one_cycle(cloud: CloudServer, folder: Path, killed: str = "") -> Cycle:
+def one_cycle(cloud: CloudServer, folder: Path, sizes: tuple[str, ...] = SMALL, killed: str = "") -> Cycle:
     """Make a stack, measure on it, report, and remove it; the command `killed` is killed first, and then repeated."""
+    measure = (*MEASURE, *sizes)
     up = tuple(map(str, UP))
     if killed == "up":
         assert run_killed(folder, KILLED_REQUEST, "after", up) == -signal.SIGKILL
     must(folder, *up)
     with stack_hosts(folder, cloud, NAME) as hosts:
         if killed == "run":
-            kill_measuring(folder)
-        must(folder, *MEASURE, *(("--resume",) if killed == "run" else ()))
+            kill_measuring(folder, measure)
+        must(folder, *measure, *(("--resume",) if killed == "run" else ()))
     must(folder, "report", "last")
     if killed == "down":
         assert run_killed(folder, KILLED_REQUEST, "after", DOWN) == -signal.SIGKILL
@@ -96,9 +97,9 @@ def one_cycle(cloud: CloudServer, folder: Path, killed: str = "") -> Cycle:
     return Cycle(hosts, run, (run / "report.html").read_text(), left_in(cloud))
 
 
-def kill_measuring(folder: Path) -> None:
+def kill_measuring(folder: Path, measure: tuple[object, ...]) -> None:
     """Start the study, and kill it when the first results are stored."""
-    command = [ASSAY, *map(str, MEASURE)]
+    command = [ASSAY, *map(str, measure)]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         assert_soon(lambda: process.poll() is not None or has_results(folder), lambda: "nothing is measured")
         assert process.poll() is None
@@ -117,7 +118,7 @@ def cycle(cloud: CloudServer, tmp_path_factory: pytest.TempPathFactory) -> Itera
     """A stack that was made, measured and removed."""
     folder = tmp_path_factory.mktemp("cycle")
     with boxes_below(folder):
-        yield one_cycle(cloud, folder)
+        yield one_cycle(cloud, folder, times(SMALL, ()))
 
 
 def test_hosts_set_themselves_up_by_their_user_data(cycle: Cycle) -> None:
@@ -131,6 +132,10 @@ def test_the_study_is_measured_on_the_stack(cycle: Cycle) -> None:
     with RunStore.open(cycle.run) as store:
         assert {job.status for job in store.jobs()} == {"ok"}
         assert store.info().status == "complete"
+        hosts = {case.id: case.axes["hosts"] for case in store.cases()}
+        rates = {hosts[sample.case]: sample.throughput for sample in store.samples() if sample.operation == "read"}
+    # A client's link has less than a third of the server's.
+    assert rates[4] > 1.5 * rates[1]
 
 
 def test_the_report_has_what_the_run_cost(cycle: Cycle) -> None:
@@ -145,9 +150,10 @@ def test_nothing_is_left_of_the_stack(cycle: Cycle) -> None:
     assert cycle.left == []
 
 
-@pytest.mark.parametrize("number", range(times(0, 9)))
+@pytest.mark.skipif(times(True, False), reason="make soak has nine cycles more, of which three are killed")
+@pytest.mark.parametrize("number", range(9))
 def test_cycles_leave_nothing(cloud: CloudServer, tmp_path: Path, number: int) -> None:
-    """Three of ten cycles are killed, each in another command."""
+    """Each killed cycle is killed in another command."""
+    killed = ("up", "run", "down")[number] if number < 3 else ""
     with boxes_below(tmp_path):
-        made = one_cycle(cloud, tmp_path, ("up", "run", "down", *[""] * 6)[number])
-    assert made.left == []
+        assert one_cycle(cloud, tmp_path, killed=killed).left == []
