@@ -7,9 +7,11 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,6 +70,8 @@ def test_a_server_is_set_up_once_and_planned_without_a_change(host: RoleHost, bl
     asked = values(
         host, blank, HOST_NAME="storage1", NFSD_THREADS="32", CLUSTER_FILE="/etc/cluster.yml", CLUSTER_ROLE="slave"
     )
+    cloud = host.folder / "etc/cloud/cloud.cfg.d/99-assay-hostname.cfg"
+    cloud.parent.mkdir(parents=True)
     before = host.files()
     plan = host.set_up("nfs-server", asked, "--plan")
     assert {path: text for path, text in host.files().items() if "etc/assay/" not in path} == before
@@ -85,6 +89,8 @@ def test_a_server_is_set_up_once_and_planned_without_a_change(host: RoleHost, bl
     assert [call for call in host.calls() if call.startswith(("exportfs -ra", "rpc.nfsd", "systemctl enable"))] == [
         "systemctl enable nfs-server", "exportfs -ra", "rpc.nfsd 32",
     ]  # fmt: skip
+    # Else cloud-init gives the host its old name, and writes /etc/hosts without the new one, at each boot.
+    assert cloud.read_text() == "preserve_hostname: true\nmanage_etc_hosts: false\n"
     after = host.files()
     table = after["etc/fstab"].splitlines()
     assert table[:2] == ["# the machine's own", "UUID=0000 / ext4 defaults 0 1"]
@@ -95,7 +101,7 @@ def test_a_server_is_set_up_once_and_planned_without_a_change(host: RoleHost, bl
     assert host.sh("stat -c %a /etc/cluster.yml; hostname; findmnt -no FSTYPE $0", asked["EXPORT"]).stdout.split() == [
         "640", "storage1", "xfs",
     ]  # fmt: skip
-    assert json.loads(after["state/assay/role.status.json"])["state"] == "done"
+    assert json.loads(after["state/assay/nfs-server.status.json"])["state"] == "done"
 
     second = host.set_up("nfs-server", asked)
     assert set(states(second).values()) == {"already so"}
@@ -239,7 +245,7 @@ def test_the_step_that_fails_is_named(tmp_path: Path, blank: str) -> None:
             last = result["steps"][-1]
             assert (result["code"], result["state"], last["step"]) == (1, "failed", step), last
             assert last["detail"] == f"E: {fake} fails"
-            assert json.loads(host.files()["state/assay/role.status.json"])["steps"] == result["steps"]
+            assert json.loads(host.files()["state/assay/nfs-server.status.json"])["steps"] == result["steps"]
             (tmp_path / f"fail-{fake}").unlink()
         assert host.set_up("nfs-server", asked)["code"] == 0
         url, first, *_, good = (tmp_path / "signals").read_text().splitlines()
@@ -248,11 +254,11 @@ def test_the_step_that_fails_is_named(tmp_path: Path, blank: str) -> None:
         assert "hostname: E: hostname fails" in json.loads(first)["Reason"]
         assert json.loads(good)["Status"] == "SUCCESS"
         assert not any("secret" in call for call in host.calls())
-        assert "secret" not in host.files()["state/assay/role.status.json"]
+        assert "secret" not in host.files()["state/assay/nfs-server.status.json"]
 
 
 def test_values_are_never_executed(host: RoleHost) -> None:
-    """Whatever stands in role.env is a value."""
+    """Whatever stands in the file of values is a value."""
     (host.folder / "etc/assay").mkdir()
     lines = [
         "HOST_NAME=$(touch /etc/pwned)",
@@ -265,12 +271,12 @@ def test_values_are_never_executed(host: RoleHost) -> None:
     env = "\n".join([*lines, *(f"{name}={value}" for name, value in asked.items())])
     from assay.rooms.deploy.work.roles.scripts import role_script
 
-    (host.folder / "etc/assay/role.sh").write_text(role_script("client"))
-    (host.folder / "etc/assay/role.env").write_text(env)
-    done = host.sh("sh /etc/assay/role.sh; echo $?")
+    (host.folder / "etc/assay/client.sh").write_text(role_script("client"))
+    (host.folder / "etc/assay/client.env").write_text(env)
+    done = host.sh("sh /etc/assay/client.sh; echo $?")
     assert "$(touch /etc/pwned) is no host name" in done.stdout
-    (host.folder / "etc/assay/role.env").write_text(env.replace("HOST_NAME", "HOSTS"))
-    assert host.sh("sh /etc/assay/role.sh").returncode == 0
+    (host.folder / "etc/assay/client.env").write_text(env.replace("HOST_NAME", "HOSTS"))
+    assert host.sh("sh /etc/assay/client.sh").returncode == 0
     assert "etc/pwned" not in host.files()
     assert 'name: "`touch /etc/pwned`"\n  role: "\'; touch /etc/pwned; \'"' in host.files()["etc/cluster.yml"]
 
@@ -288,6 +294,16 @@ def test_hosts_are_set_up_over_their_shells(host: RoleHost, blank: str) -> None:
     first, second = set_up_hosts([task, later], lambda outcome: seen.append(outcome.task.host.name))
     assert not first.has_failed and {step.state for step in first.steps} == {"done", "already so"}
     assert second.fault and seen == ["storage1", "later"]
+    # A second role changes nothing of the first; the last one has fixed names, too.
+    (other,) = set_up_hosts(
+        [HostTask(reached, "client", 0, {"CLUSTER_FILE": "/etc/cluster.yml"})], lambda outcome: None
+    )
+    assert not other.has_failed and host.files()["etc/cluster.yml"]
+    again = json.loads(host.sh("sh /etc/assay/nfs-server.sh --plan --json").stdout)
+    assert set(states(again).values()) == {"already so"}
+    for path, role in (("nfs-server.status.json", "nfs-server"), ("role.status.json", "client")):
+        assert json.loads((host.folder / "state/assay" / path).read_text())["role"] == role
+    assert "ROLE=client\n" in (host.folder / "etc/assay/role.sh").read_text()
     held = subprocess.Popen(["flock", str(host.folder / "state/assay/lock"), "sleep", "60"])
     try:
         while (
@@ -295,10 +311,37 @@ def test_hosts_are_set_up_over_their_shells(host: RoleHost, blank: str) -> None:
         ):
             pass
         (locked,) = set_up_hosts([task], lambda outcome: None)
-        assert "another role is being set up" in locked.fault
+        assert "still at work here: " in locked.fault
     finally:
         held.kill()
         held.wait()
+
+
+def test_what_a_killed_run_left_behind_is_not_disturbed(tmp_path: Path, blank: str) -> None:
+    """With all shells of a run killed, its mkfs goes on; the next run refuses until that has ended, then goes on."""
+    wait = f"""if mkdir "$HOST_FOLDER/first" 2>/dev/null; then
+        until [ -e "$HOST_FOLDER/go" ]; do {shutil.which("sleep")} 0.05; done
+    fi
+    exec {shutil.which("mkfs.xfs")} "$@\""""
+    with role_host(tmp_path, {"mkfs.xfs": wait, "dpkg": "rm /var/lib/dpkg/updates/0001"}) as host:
+        asked = values(host, blank)
+        # What a dpkg leaves that was interrupted, after which apt-get refuses.
+        (tmp_path / "state/dpkg/updates").mkdir(parents=True)
+        (tmp_path / "state/dpkg/updates/0001").touch()
+        first = threading.Thread(target=host.sh, args=(host.write("nfs-server", asked),))
+        first.start()
+        while not (tmp_path / "calls").exists() or "mkfs.xfs" not in (tmp_path / "calls").read_text():
+            time.sleep(0.05)
+        host.sh("pkill -9 -f /etc/assay/nfs-server.sh")
+        first.join()
+        refused = host.sh("sh /etc/assay/nfs-server.sh")
+        assert (refused.returncode, refused.stdout) == (3, "")
+        assert re.search(r"still at work here: mkfs.xfs \(process \d+\)", refused.stderr)
+        (tmp_path / "go").touch()
+        subprocess.run(["flock", str(tmp_path / "state/assay/lock"), "true"], check=True)
+        assert host.set_up("nfs-server", asked)["code"] == 0
+        calls = host.calls()
+        assert calls[0] == "dpkg --configure -a" and calls[1].startswith("apt-get") and calls.count(calls[0]) == 1
 
 
 MDADM = """

@@ -216,6 +216,25 @@ def test_rented_hosts_are_paid_for_beside_the_designs(capsys: pytest.CaptureFixt
     assert [fault.path for fault in unknown] == [("prices", "hosts", "x9.none")]
 
 
+def test_a_rented_network_is_paid_for_as_the_hosts_are(tmp_path: Path) -> None:
+    """A book without the prices refuses each part at its place."""
+    rows = [row.model_dump() for row in book().rows]
+    network = {"nat-gateway": 1, "public-ipv4": 4}
+    rows.append({"dimension": "gateway", "item": "nat-gateway", "price": "0.05", "unit": "hour", "source": "a test"})
+    write_book(tmp_path / "book.yaml", "1", rows=rows)
+    priced = {"book": "book.yaml", "designs": DESIGNS, "hosts": {"c4.large": 3}}
+    lacking = find_prices(study(prices={**priced, "network": network}), tmp_path)[1]
+    assert [fault.path for fault in lacking] == [("prices", "network", "public-ipv4")]
+    rows.append({"dimension": "address", "item": "public-ipv4", "price": "0.01", "unit": "hour", "source": "a test"})
+    write_book(tmp_path / "book.yaml", "1", rows=rows)
+    plain, _ = find_prices(study(prices=priced), tmp_path)
+    whole, faults = find_prices(study(prices={**priced, "network": network}), tmp_path)
+    assert plain is not None and whole is not None and faults == []
+    assert alike(hour_of_all_running(whole), hour_of_all_running(plain) + Decimal("0.09"))
+    (problem,) = load(written(prices=section(network={"nat-gatway": 1}))).problems
+    assert "unknown `nat-gatway`" in problem.message and "nat-gateway" in problem.hint
+
+
 def test_a_schedule_is_paid_for_whole() -> None:
     frozen = prices(disk=VOLUMES)
     cost = cost_of(frozen, schedule={"repeats": 3, "over": "24h"})

@@ -106,11 +106,11 @@ def test_a_client_of_a_bucket_boots_and_signals(layers: Path) -> None:
     boot = FirstBoot(layers, stack.user_data("ClientLaunchTemplate"))
     assert "exit code 0" in boot.printed
     assert boot.errors() == []
-    assert boot.text("/etc/assay/role.env") == f"SIGNAL_URL={URL}\nMPI=none\nPROXY=\n"
-    assert boot.mode("/etc/assay/role.env") == 0o600
-    assert boot.mode("/etc/assay/role.sh") == 0o755
+    assert boot.text("/etc/assay/client.env") == f"SIGNAL_URL={URL}\nMPI=none\nPROXY=\n"
+    assert boot.mode("/etc/assay/client.env") == 0o600
+    assert boot.mode("/etc/assay/client.sh") == 0o755
     assert re.search("^ann:x:.*:/bin/bash$", boot.text("/etc/passwd"), re.M), "the user who logs in"
-    state = json.loads(boot.text("/var/lib/assay/role.status.json"))
+    state = json.loads(boot.text("/var/lib/assay/client.status.json"))
     assert (state["role"], state["state"]) == ("client", "done")
     assert {step["state"] for step in state["steps"]} == {"already so"}
     path, kind, body = boot.signal()
@@ -124,12 +124,12 @@ def test_a_server_without_packages_signals_its_own_first_error(layers: Path) -> 
     boot = FirstBoot(layers, stack.user_data("StorageLaunchTemplate"))
     assert boot.text("/etc/hostname") == "storage1\n"
     assert boot.text("/root/uname") == "storage1\n"
-    values = dict(line.split("=", 1) for line in boot.text("/etc/assay/role.env").splitlines())
+    values = dict(line.split("=", 1) for line in boot.text("/etc/assay/nfs-server.env").splitlines())
     assert values["ALLOWED"] == "10.42.0.0/16"
     assert (values["NFSD_THREADS"], values["POOL"], values["POOL_DISK_COUNT"]) == ("48", "raid0", "4")
     packed = base64.b64decode(packed_script("nfs-server"))
-    assert boot.text("/etc/assay/role.sh") == gzip.decompress(packed).decode()
-    state = json.loads(boot.text("/var/lib/assay/role.status.json"))
+    assert boot.text("/etc/assay/nfs-server.sh") == gzip.decompress(packed).decode()
+    state = json.loads(boot.text("/var/lib/assay/nfs-server.status.json"))
     assert state["state"] == "failed"
     last = state["steps"][-1]
     assert (last["step"], last["state"]) == ("packages", "failed")

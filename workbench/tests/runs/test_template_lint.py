@@ -17,7 +17,14 @@ EACH_TYPE = ("beegfs-volumes", "efs-one-zone", "fsx-lustre-hdd", "fsx-ontap-2", 
 """Templates that together have each type of resource; `make test` lints nfs-gp3."""
 LINTED = times([*EACH_TYPE, "nfs-aws-2016"], [name for name in NAMES if name != "nfs-gp3"])
 UNNEEDED = {
-    *("ec2:CreateTags", "ec2:DetachVpnGateway", "iam:TagRole", "fsx:TagResource", "vpce:AllowMultiRegion"),
+    *(
+        "ec2:CreateTags",
+        "ec2:DetachVpnGateway",
+        "iam:PassRole",
+        "iam:TagRole",
+        "fsx:TagResource",
+        "vpce:AllowMultiRegion",
+    ),
     *("vpc-lattice:DescribeServiceNetworkVpcEndpointAssociation",),
     *(
         "elasticfilesystem:DeleteReplicationConfiguration",
@@ -25,8 +32,8 @@ UNNEEDED = {
         "managed-fleets:Get*",
     ),
 }
-"""Rights that handlers list for deletions which no stack of ours needs: it makes no VPN, replica, or fleet, and changes
-no tag."""
+"""Rights that handlers list for deletions which no stack of ours needs: it makes no VPN, replica, fleet or target with
+a role, and changes no tag."""
 
 
 @functools.cache

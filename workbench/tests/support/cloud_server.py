@@ -9,6 +9,8 @@ AvailabilityZone, mount targets that of their address; gateways, interfaces and 
 stack. It knows neither WaitCondition, PlacementGroup, Scheduler, Budgets nor FSx in templates, and skips these. A stack
 is made within the request that asks for it, so it is never seen in progress. A volume that is a resource of its own
 outlives its stack.
+
+The lines of FOLDER/interrupted are ids of instances: when such a one is terminated, AWS has taken it back.
 """
 
 import contextlib
@@ -39,6 +41,7 @@ EMPTY_GROUPS = b"""<DescribePlacementGroupsResponse><placementGroupSet/></Descri
 
 LAUNCHED = ("ImageId", "InstanceType", "BlockDeviceMappings", "UserData", "KeyName")
 """What an instance takes from its launch template."""
+INTERRUPTION = "Server.SpotInstanceTermination"
 FAILS = "fails"
 """Stacks whose names begin like this fail and are rolled back, which moto never does by itself."""
 STICKS = "sticks"
@@ -99,6 +102,12 @@ class CloudServer:
         with (self.folder / "failures").open("a") as file:
             file.write(f"{action} {code} {count} {message}\n")
 
+    def interrupt(self, instance: str) -> None:
+        """Take a spot instance back, as AWS does; its group launches another one at once."""
+        with (self.folder / "interrupted").open("a") as file:
+            file.write(f"{instance}\n")
+        self.client("ec2").terminate_instances(InstanceIds=[instance])
+
     def heal(self) -> None:
         """Let nothing fail any more."""
         (self.folder / "failures").unlink(missing_ok=True)
@@ -139,14 +148,14 @@ def _answers(server: CloudServer) -> bool:
 # The server's own process.
 
 
-def _supplement() -> None:
+def _supplement(folder: Path) -> None:
     """Add to moto what stacks of Assay need."""
     from moto.cloudformation.models import CloudFormationBackend, Event, Stack
     from moto.cloudformation.parsing import ResourceMap
     from moto.ec2.models import ec2_backends
     from moto.ec2.models.elastic_ip_addresses import ElasticAddress
     from moto.ec2.models.elastic_network_interfaces import NetworkInterface
-    from moto.ec2.models.instances import Instance
+    from moto.ec2.models.instances import Instance, StateReason
     from moto.ec2.models.internet_gateways import InternetGateway
     from moto.ec2.models.nat_gateways import NatGateway
     from moto.ec2.models.route_tables import Route, RouteTable
@@ -183,6 +192,16 @@ def _supplement() -> None:
         return made(cls, name, {**written, "Properties": properties}, account_id, region_name, **words)
 
     Instance.create_from_cloudformation_json = classmethod(from_template)  # type: ignore[assignment, method-assign]
+    terminate = Instance.terminate
+
+    def terminate_or_interrupt(self: Any) -> Any:
+        before, file = terminate(self), folder / "interrupted"
+        if file.exists() and self.id in file.read_text().split():
+            self._reason = INTERRUPTION
+            self.state_reason = StateReason(f"{INTERRUPTION}: Instance terminated", INTERRUPTION)
+        return before
+
+    Instance.terminate = terminate_or_interrupt  # type: ignore[method-assign]
     parse = ResourceMap.parse_ssm_parameter
 
     def parameter(self: Any, value: str, value_type: str) -> str:
@@ -299,7 +318,7 @@ def main() -> None:
     from werkzeug.serving import run_simple
 
     port, folder = int(sys.argv[1]), Path(sys.argv[2])
-    _supplement()
+    _supplement(folder)
     app = DomainDispatcherApplication(create_backend_app)
     # One request at a time: the file of failures is read and written.
     run_simple("127.0.0.1", port, _guarded(app, folder), threaded=False)

@@ -27,7 +27,7 @@ ACCELERATOR = os.environ.get("ASSAY_VM_ACCELERATOR", "tcg")
 MTU = 9000
 HOST_SEEN_BY_GUESTS = "10.0.2.2"
 LOGIN = "admin"
-PATIENCE_S = 1800
+PATIENCE_S = 5400
 """An emulated processor of a machine that is busy with something else is slow, and no measure of anything."""
 NETWORK = """version: 2
 ethernets:
@@ -78,7 +78,7 @@ class Guest:
         """The words before a command that is executed in it."""
         return ["ssh", "-F", str(self.folder.parent / "ssh.conf"), self.folder.name]
 
-    def run(self, command: str, patience_s: float = 600) -> subprocess.CompletedProcess[str]:
+    def run(self, command: str, patience_s: float = PATIENCE_S) -> subprocess.CompletedProcess[str]:
         """Execute a line of shell in it, as root."""
         words = [*self.ssh_words(), "sudo", "sh", "-c", shlex.quote(command)]
         return subprocess.run(

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from assay.rooms.deploy.work.roles.scripts import role_env, role_script
+from assay.rooms.deploy.work.roles.scripts import env_path, role_env, role_script, script_path
 
 ETC = (
     *("passwd", "group", "nsswitch.conf", "ld.so.cache", "mke2fs.conf", "machine-id", "mtab", "debian_version"),
@@ -137,12 +137,16 @@ class RoleHost:
         found: dict[str, Any] = json.loads((self.folder / "state/assay/role.status.json").read_text())
         return found
 
+    def write(self, role: str, values: Mapping[str, str]) -> str:
+        """Write the script of a role and its values; return the command that runs it."""
+        (self.folder / "etc/assay").mkdir(exist_ok=True)
+        (self.folder / env_path(role)[1:]).write_text(role_env(values))
+        (self.folder / script_path(role)[1:]).write_text(role_script(role))
+        return f"sh {script_path(role)}"
+
     def set_up(self, role: str, values: Mapping[str, str], *options: str) -> dict[str, Any]:
         """Run the script of a role; return its JSON with `code`, the exit code."""
-        (self.folder / "etc/assay").mkdir(exist_ok=True)
-        (self.folder / "etc/assay/role.env").write_text(role_env(values))
-        (self.folder / "etc/assay/role.sh").write_text(role_script(role))
-        done = self.sh('exec sh /etc/assay/role.sh --json "$@"', "sh", *options)
+        done = self.sh(f'exec {self.write(role, values)} --json "$@"', "sh", *options)
         assert done.stdout.startswith("{"), (done.stdout, done.stderr)
         return {**json.loads(done.stdout), "code": done.returncode, "stderr": done.stderr}
 

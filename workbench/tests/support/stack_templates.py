@@ -84,7 +84,8 @@ class Values:
         return None if name == "AWS::NoValue" else self.names.get(name, f"<{name}>")
 
     def _getatt(self, value: list[str]) -> str:
-        return f"<{'.'.join(value)}>"
+        name = ".".join(value)
+        return self.names.get(name, f"<{name}>")
 
     def _sub(self, value: Any) -> str:
         text, own = (value, {}) if isinstance(value, str) else value

@@ -67,7 +67,8 @@ def command(
     """Measure a study and store the results.
 
     Ctrl-C stops after removing the test data; `--resume` continues from there, also after a crash. Exit codes: 0 all
-    repeats succeeded, 1 some have errors, 2 the study is wrong, 3 refused, 130 interrupted, or stopped by the budget.
+    repeats succeeded, 1 some have errors, 2 the study is wrong, 3 refused, 130 interrupted, stopped by the budget, or
+    for want of a host that the cloud has ended.
 
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
@@ -227,6 +228,9 @@ def print_stopped(store: "RunStore", stage: bool = False) -> int:
     note(f"stopped: {info.finished} of {info.planned} repeats are done, {_data_text(store)}")
     if info.blocks is not None and info.blocks.engines:
         note("a run of two engines cannot be resumed, as it does not store them; start it again")
+        return EXIT_INTERRUPTED
+    if info.lost_server is not None:
+        note(f"it cannot be resumed: measure on another stack: {info.command}")
         return EXIT_INTERRUPTED
     budget = store.budget()
     with_budget = "" if budget is None else f" --budget {budget}"

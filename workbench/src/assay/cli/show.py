@@ -150,7 +150,7 @@ def print_summary(store: "RunStore") -> None:
 
 
 def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
-    """Yield the facts about a run: id, status, targets, ceilings, repeats, stages, failures and left-out cases."""
+    """Yield the facts about a run: id, status, targets, ceilings, repeats, stages, failures, losses, left-out cases."""
     from assay.model.study.repeats import until_words
     from assay.report.growth.stages import stage_lines
 
@@ -180,6 +180,8 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     for status, count in store.outcome_counts().items():
         if status != "ok":
             yield "repeats", f"{count} {status}"
+    for loss in info.host_losses:
+        yield "lost", loss.sentence
     if info.machine is not None:
         yield "machine", info.machine.text
     for workload, rule, reason, count in store.excluded_counts():

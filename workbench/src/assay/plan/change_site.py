@@ -21,12 +21,14 @@ class SiteDesign:
         design: Name of the design.
         values: Parameter of the design -> value.
         hosts: Instance type of hosts that belong to no design -> how many.
+        network: Rented part of the network -> how many.
     """
 
     book: str
     design: str
     values: Mapping[str, Any]
     hosts: Mapping[str, int] = field(default_factory=dict)
+    network: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,10 @@ class OtherSite:
         design = {"design": self.design.design, **({"set": dict(self.design.values)} if self.design.values else {})}
         designs = dict.fromkeys(data["targets"], design)
         hosts = {"hosts": dict(self.design.hosts)} if self.design.hosts else {}
+        network = {"network": dict(self.design.network)} if self.design.network else {}
         prices = data.get("prices")
-        if isinstance(prices, dict):
-            return {**data, "prices": {**prices, **hosts, "designs": {**prices["designs"], **designs}}}
-        return {**data, "prices": {"book": self.design.book, **hosts, "designs": designs}}
+        if not isinstance(prices, dict):
+            return {**data, "prices": {"book": self.design.book, **hosts, **network, "designs": designs}}
+        # A book of the user's may have no prices of networks, and would then price nothing.
+        parts = network if prices.get("book") == self.design.book else {}
+        return {**data, "prices": {**prices, **hosts, **parts, "designs": {**prices["designs"], **designs}}}

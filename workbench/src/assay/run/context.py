@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.launch.binary import Engine
 from assay.launch.cold.remount import Remounter
 from assay.model.deadline import Deadline
 from assay.model.result.added_repeats import AddedRepeats
+from assay.model.result.host_loss import HostLoss
 from assay.plan.estimate import StudyEstimate
 from assay.plan.schedule import RepeatKey
 from assay.run.ceilings.passes import CeilingPasses
@@ -44,6 +45,7 @@ class RunContext:
         passes: Measurements of ceilings between the repeats; None if none are made.
         silent: Paths of targets whose storage did not answer.
         used_up: Limit of a target that has ended the run, in words; empty if none has.
+        losses: Hosts that their cloud has ended, so that nothing more is measured with this fleet.
     """
 
     plan: Plan
@@ -63,11 +65,16 @@ class RunContext:
     passes: CeilingPasses | None = None
     silent: set[str] = field(default_factory=set)
     used_up: str = ""
+    losses: tuple[HostLoss, ...] = ()
 
     def __post_init__(self) -> None:
         """Begin with this machine alone."""
         self.descriptors = [self.store.engine_lock_fd]
         self.fleet = self.local_fleet(SiteState(()))
+
+    def with_other_hosts(self) -> "RunContext":
+        """Return the session as it goes on after its site was down, with nothing that belongs to the hosts before."""
+        return replace(self, remounting=None, passes=None, silent=set(), losses=())
 
     def local_fleet(self, site: SiteState) -> Fleet:
         """Return this machine as the fleet, with what its site provides."""

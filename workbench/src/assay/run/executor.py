@@ -39,6 +39,7 @@ from assay.run.costs.spending import ChargeTracker, charge_of_repeat, limits_of
 from assay.run.fleet import Fleet, JobOptions
 from assay.run.legs import leg_filter, run_legs, with_remounts
 from assay.run.listener import HostInterval, Progress, Stretch, TimeLeft
+from assay.run.lost_hosts import find_losses
 from assay.run.places.claims import run_owner, update_remounted
 from assay.run.places.cleaning import LeftoverJournal, RunCleaner, record_leftovers
 from assay.run.places.targets import target_path
@@ -130,7 +131,7 @@ class Executor:
         left: TimeLeft,
         due: Mapping[tuple[str, int], float] | None = None,
     ) -> None:
-        """Execute repeats until all are done, the user stops, or budget or time are not enough for the next one.
+        """Execute repeats until all are done, the user stops, a host is lost, or budget or time are too short.
 
         Args:
             planned: (case id, repeat), in order; those that are not pending at their turn are skipped.
@@ -163,6 +164,8 @@ class Executor:
                 return
             control.measure_if_due()
             self._repeat(self.cases[case_id], repeat, estimated, progress, left)
+            if self.context.losses:
+                return
 
     def _between(self, repeat: int, seconds: Mapping[str, float], progress: Progress, left: TimeLeft) -> None:
         """Between two rounds, settle cases that are decided, or all if the time is spent."""
@@ -240,6 +243,11 @@ class Executor:
         ):
             reason = "stopped by the user" if by_user else STOPPED_BY_DEADLINE if late else STOPPED_BY_BUDGET
             self.store.abandon_attempt(attempt, outcome.seconds, reason, outcome.events)
+            return
+        if outcome.status != "ok" and (losses := find_losses(self.context, case, repeat)):
+            # What failed with a host shows nothing of the storage.
+            self.store.abandon_attempt(attempt, outcome.seconds, losses[0].reason, outcome.events, "lost")
+            self.context.losses = losses
             return
         # This counts the preparation and clean-up around the job, too.
         left.end_repeat(estimated, time.monotonic() - begun)

@@ -16,8 +16,9 @@ from assay.launch.host_counters import CounterRecorder
 from assay.launch.launcher import Launcher, LocalLauncher, engine_arguments
 from assay.launch.parallel.step import StepLauncher
 from assay.launch.shell import Shell, make_shell
+from assay.model.result.environment import INSTANCES
 from assay.model.result.host_use import HostUse
-from assay.model.site.host import THIS_HOST, Host
+from assay.model.site.host import THIS_HOST, Host, instance_ids
 from assay.plan.jobs import joint_job, rank_job
 from assay.site.site import SiteState
 
@@ -88,7 +89,10 @@ class Fleet:
         Args:
             names: As for `watched_hosts`.
         """
-        return capture_hosts([make_shell(host) for host in self.watched_hosts(names)]) | self.server_facts
+        hosts = self.watched_hosts(names)
+        instances = instance_ids(hosts)
+        found = capture_hosts([make_shell(host) for host in hosts]) | self.server_facts
+        return found | ({INSTANCES: instances} if instances else {})
 
     @property
     def server_facts(self) -> dict[str, dict[str, str]]:

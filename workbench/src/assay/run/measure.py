@@ -29,7 +29,8 @@ def measure(context: RunContext) -> None:
     """Execute the pending repeats, until all are done or the run has to stop.
 
     Args:
-        context: The session, whose targets are ready; its `used_up` is set if a limit of a target ends it.
+        context: The session, whose targets are ready; its `used_up` is set if a limit of a target ends it, and its
+            `losses` if hosts do.
     """
     repeating, blocks = context.plan.study.repeating, context.plan.blocks
     settle_all(context.store, repeating, context.plan.cases)
@@ -132,7 +133,7 @@ def _measure_rounds(
     def execute(jobs: Sequence[RepeatKey]) -> bool:
         executor.run(jobs, seconds, progress, left)
         is_spent = (context.meter is not None and context.meter.stop_reason) or executor.used_up
-        return not context.interruption.count and not is_spent
+        return not (context.interruption.count or is_spent or context.losses)
 
     def settled(case: str, fewer: int) -> None:
         left.drop_repeats(fewer * seconds.get(case, 0.0), fewer)

@@ -12,9 +12,11 @@ from assay.analyse.environments.settings import WANTED, setting_lines
 from assay.contract._answers import BackendCapabilities, Look
 from assay.kinds.handler import handler_of
 from assay.launch.environment import capture_environment, sources_sha256
+from assay.launch.environment.remote import sections_by_host
 from assay.launch.other_load import load_message, sample_load
 from assay.launch.remote_mounts import mount_facts
 from assay.model.base import warning
+from assay.model.result.environment import INSTANCES
 from assay.model.result.run import LAUNCHER_SECTION, TargetPlace
 from assay.model.room import hook
 from assay.plan.ceilings import stated_ceilings
@@ -195,11 +197,12 @@ def _compare_environment(
     context: RunContext, before: dict[str, dict[str, str]], now: dict[str, dict[str, str]]
 ) -> None:
     """Record changes since the run began that commonly change results, in sections `NAME (resumed)`."""
-    begun = {name: section for name, section in before.items() if not name.endswith(" (resumed)")}
+    begun = sections_by_host({name: part for name, part in before.items() if not name.endswith(" (resumed)")})
     # Sections that appear in a later stage, such as those of a new host, are stored now.
-    joined = {name: section for name, section in now.items() if name not in begun}
-    both = {name: section for name, section in now.items() if name in begun}
-    changed = [difference for difference in environment_diff(begun, both) if difference.matters]
+    joined = {name: part for name, part in now.items() if not sections_by_host({name: part}).keys() <= begun.keys()}
+    both = {name: section for name, section in sections_by_host(now).items() if name in begun}
+    # Other instances matter within a run, and between runs they always differ.
+    changed = [item for item in environment_diff(begun, both) if item.matters or item.section == INSTANCES]
     later: dict[str, dict[str, str]] = {}
     for item in changed:
         later.setdefault(f"{item.section} (resumed)", {})[item.name] = item.after or ""

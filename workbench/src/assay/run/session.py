@@ -26,6 +26,7 @@ from assay.run.control import describe_machine
 from assay.run.costs import meter as meters
 from assay.run.costs.budget import read_budget
 from assay.run.listener import Listener
+from assay.run.lost_hosts import take_replacements, wait_for_replacements
 from assay.run.measure import measure
 from assay.run.places import claims
 from assay.run.preconditions import CheckRequest, refuse_impossible
@@ -152,6 +153,7 @@ def resume(
         mounts_of_places = refuse_impossible(CheckRequest(plan, engine, destroy, needs, owner=claims.run_owner(store)))
         for name, place in mounts_of_places.items() if is_new else ():
             listener.print_line(f"{name} is on {place.words}")
+        take_replacements(plan, store, listener.print_line)
         meter = meters.make_meter(amount, prices, store, estimate)
         if settle and not add_repeats(store, listener.print_line):
             return store
@@ -291,6 +293,9 @@ def _run(context: RunContext) -> RunStore:
             if _affordable(context):
                 with context.interruption.watch():
                     _measure_on_site(context)
+                    while context.losses and wait_for_replacements(context):
+                        context = context.with_other_hosts()
+                        _measure_on_site(context)
     except BaseException:
         # A run without a workbench counts as interrupted even if its status cannot be stored.
         with contextlib.suppress(AssayError):
@@ -346,7 +351,7 @@ def _is_stopped(context: RunContext) -> bool:
     if context.used_up:
         # The limit holds for the whole run, so no later session can do the rest.
         context.print_line(f"ended by the {context.used_up}")
-    if context.pending() and (context.interruption.count or budget_stop):
+    if context.pending() and (context.interruption.count or budget_stop or context.losses):
         if budget_stop:
             context.print_line(f"stopped by the {budget_stop}")
         return True

@@ -13,8 +13,9 @@ from assay.model.site.host import LOCALHOST, is_host_name
 from assay.model.study.hosts import INVENTORY, TOOLS, AnyHosts, Hosts
 from assay.model.user_files import path_kind
 from assay.money.books.books import book_names, load_book
+from assay.money.cost.bill import hosts_bill
 from assay.money.cost.designs import design_names, load_template
-from assay.money.cost.stored_prices import freeze, priced_design, unpriced_hosts
+from assay.money.cost.stored_prices import freeze, priced_design, unpriced_items
 from assay.plan.change_site import OtherSite, SiteDesign
 from assay.site.inventory.machines.documents import STACK, TERRAFORM, SiteFacts
 from assay.site.inventory.machines.machine import CLIENT
@@ -79,20 +80,22 @@ def _design(facts: SiteFacts) -> tuple[SiteDesign | None, str]:
         chosen = DesignChoice(design=facts.design, set=dict(facts.values))
         own = {group.role for group in design.servers}
         hosts = {} if CLIENT in own else dict(facts.hosts)
-        return _priced(name, chosen, priced_design(chosen, design, Use()), hosts)
+        return _priced(name, chosen, priced_design(chosen, design, Use()), hosts, facts.network)
     except AssayError as error:
         return None, f"no prices: {error.message}"
 
 
-def _priced(name: str, chosen: DesignChoice, design: PricedDesign, hosts: Mapping[str, int]) -> tuple[SiteDesign, str]:
-    """Return a design that a book prices, with the hosts that it prices, and which it does not.
+def _priced(
+    name: str, chosen: DesignChoice, design: PricedDesign, hosts: Mapping[str, int], network: Mapping[str, int]
+) -> tuple[SiteDesign, str]:
+    """Return a design that a book prices, with the hosts and the network that it prices, and which it does not.
 
     Raises:
         AssayError: The book does not price the design.
     """
     book = load_book(name)
     freeze({"": design}, book, "on-demand", None, Use())
-    missing = unpriced_hosts(hosts, book, "on-demand", None, Use())
+    missing = unpriced_items(hosts_bill(hosts, network), book, "on-demand", None, Use())
     note = f"the price book {name} has no price of {', '.join(missing)}: not in the cost" if missing else ""
-    known = {kind: count for kind, count in hosts.items() if kind not in missing}
-    return SiteDesign(name, chosen.design, chosen.set, known), note
+    known, parts = ({key: count for key, count in all_.items() if key not in missing} for all_ in (hosts, network))
+    return SiteDesign(name, chosen.design, chosen.set, known, parts), note

@@ -21,8 +21,8 @@ IMPORTED = "imported.json"
 INTERVALS = "intervals.csv.gz"
 HEARTBEAT, HEARTBEAT_NEW = "alive.json", "alive.new"
 RUN_LOCK, ENGINE_LOCK = "run.lock", "engine.lock"
-TESTBED, INVENTORY = "testbed.yaml", "inventory"
-"""Copies of the files that the study names."""
+TESTBED, INVENTORY, INVENTORY_NEW = "testbed.yaml", "inventory", "inventory.new"
+"""Copies of the files that the study names; the last is there while the copy of an inventory is replaced."""
 BATCH, BATCH_NEW = "scheduler.json", "scheduler.new"
 """The jobs of a run that was submitted to a scheduler."""
 BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS = "job.sh", "job.out", "progress.ndjson"
@@ -35,7 +35,7 @@ SERIES_FILES = (INTERVALS, f".{INTERVALS}.new")
 RUN_FILES = (
     *DATABASE_FILES,
     *(STUDY, PRICES, IMPORTED, *SERIES_FILES),
-    *(HEARTBEAT, HEARTBEAT_NEW, TESTBED, INVENTORY),
+    *(HEARTBEAT, HEARTBEAT_NEW, TESTBED, INVENTORY, INVENTORY_NEW),
     *BATCH_FILES,
 )
 ALL_FILES = (*RUN_FILES, RUN_LOCK, ENGINE_LOCK)

@@ -14,6 +14,7 @@ from assay.model.base import AssayError
 from assay.model.result.added_repeats import AddedRepeats
 from assay.model.result.brief_result import BriefResult
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.host_loss import HostLoss
 from assay.model.result.imported import ImportedFile
 from assay.model.result.machine import ControlReading, Controls, MachineFinding
 from assay.model.result.method import MethodChoice
@@ -127,6 +128,7 @@ class RunReader:
             imports=tuple(ImportedFile.model_validate(one) for one in details.get("imports", ())),
             stages=tuple(MeasuredStage.model_validate(stage) for stage in details.get("stages", ())),
             added_repeats=tuple(AddedRepeats.model_validate(one) for one in details.get("added_repeats", ())),
+            host_losses=tuple(HostLoss.model_validate(loss) for loss in details.get("host_losses", ())),
         )
 
     @reports_damage

@@ -30,7 +30,8 @@ class Attempt:
     """One start of the engine for one repeat.
 
     Attributes:
-        status: `started` while it runs, and for good if the workbench died; else as in JobRecord.
+        status: `started` while it runs, and for good if the workbench died; `lost` if a host of it was lost; else as in
+            JobRecord.
         seconds: Its length; None until it has ended.
     """
 

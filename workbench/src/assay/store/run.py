@@ -16,6 +16,7 @@ from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.result.added_repeats import AddedRepeats
 from assay.model.result.brief_result import BriefResult
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.host_loss import HostLoss
 from assay.model.result.machine import ControlReading, Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import NetworkMeasurements
@@ -243,6 +244,12 @@ class RunStore(RunReader):
         with self._transaction():
             self._db.execute("UPDATE run SET details = json_set(details, '$.stages', json(?))", (text,))
 
+    def store_host_losses(self, losses: Sequence[HostLoss]) -> None:
+        """Record the hosts that the run has lost, and what is in their place, replacing earlier ones."""
+        text = json.dumps([loss.model_dump(mode="json") for loss in losses])
+        with self._transaction():
+            self._db.execute("UPDATE run SET details = json_set(details, '$.host_losses', json(?))", (text,))
+
     def set_status(self, status: str) -> None:
         """Record the status of the run; any but `running` also records the time."""
         finished_at = None if status == "running" else time.time()
@@ -277,10 +284,20 @@ class RunStore(RunReader):
             )
         return int(cursor.lastrowid or 0)
 
-    def abandon_attempt(self, attempt: int, seconds: float, reason: str, events: str = "") -> None:
-        """Record an attempt that the user stopped: it has no outcome, so that `--resume` makes another one."""
+    def abandon_attempt(
+        self, attempt: int, seconds: float, reason: str, events: str = "", status: str = "stopped"
+    ) -> None:
+        """Record an attempt without an outcome, so that `--resume` makes another one.
+
+        Args:
+            attempt: From `begin_attempt`.
+            seconds: How long it took.
+            reason: Why it has no outcome.
+            events: The engine's output, NDJSON.
+            status: `stopped` by the user, or `lost` with a host.
+        """
         with self._transaction():
-            self._end_attempt(attempt, "stopped", seconds, reason, events)
+            self._end_attempt(attempt, status, seconds, reason, events)
 
     def finish_repeat(
         self, attempt: int, status: str, seconds: float, reason: str, events: str, samples: Sequence[Sample]

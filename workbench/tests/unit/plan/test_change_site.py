@@ -116,3 +116,12 @@ def test_the_design_of_the_site_is_that_of_the_target() -> None:
     own = {"book": "mine", "use": {"duty": "10%"}, "designs": {"nfs": {"design": "x"}}}
     found = on(SERVER, {**data(nfs=NFS), "prices": own}, design=design)["prices"]
     assert found == {**own, "hosts": {"c5n.large": 8}, "designs": {"nfs": named}}
+
+
+def test_the_network_of_the_site_is_priced_by_the_book_that_has_its_prices() -> None:
+    """A book of the user's need not have them."""
+    design = SiteDesign("aws-eu-west-1", "nfs-gp3", {}, {}, {"nat-gateway": 1})
+    assert on(SERVER, data(nfs=NFS), design=design)["prices"]["network"] == {"nat-gateway": 1}
+    for name, is_priced in (("aws-eu-west-1", True), ("mine", False)):
+        own = {"book": name, "designs": {"nfs": {"design": "x"}}}
+        assert ("network" in on(SERVER, {**data(nfs=NFS), "prices": own}, design=design)["prices"]) == is_priced

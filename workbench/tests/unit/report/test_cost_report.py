@@ -21,6 +21,7 @@ from service_rows import service_case, service_run
 
 from assay.cli.export import Format, TableName, write_export
 from assay.model.base import AssayError
+from assay.model.money.price import PriceRow
 from assay.model.money.priced_designs import FrozenPrices
 from assay.model.money.use import DesignChoice, Use
 from assay.model.result.result import Estimate, RunAnalysis
@@ -181,14 +182,31 @@ def test_todays_prices_stand_beside_the_frozen_ones() -> None:
     assert {key: value for key, value in found.items() if key != "cost-today"} == plain
 
 
-def test_what_the_run_itself_cost_is_stated() -> None:
-    frozen = prices(disk=VOLUMES).model_copy(update={"hosts": hosts_bill({"c4.large": 10})})
+def facts_of_two_hours(frozen: FrozenPrices) -> dict[str, str]:
+    """The facts of the section on cost, of a run that took two hours."""
     analysis = priced_run(frozen)
     run = analysis.run.model_copy(update={"created_at": 0.0, "finished_at": 7200.0})
     blocks = section(analysis.model_copy(update={"run": run})).blocks
-    facts = {name: str(value) for name, value in next(block for block in blocks if isinstance(block, Facts)).items}
+    return {name: str(value) for name, value in next(block for block in blocks if isinstance(block, Facts)).items}
+
+
+def test_what_the_run_itself_cost_is_stated() -> None:
+    facts = facts_of_two_hours(prices(disk=VOLUMES).model_copy(update={"hosts": hosts_bill({"c4.large": 10})}))
     assert facts["Rented hosts"] == "10 x c4.large: 1.19 USD an hour"
     assert facts["This run"].startswith("3.30 USD for 2 h")
+
+
+def test_the_network_of_a_stack_is_part_of_what_the_run_cost() -> None:
+    parts = (("gateway", "nat-gateway"), ("address", "public-ipv4"))
+    sold = {"price": "0.1", "unit": "hour", "source": "x"}
+    rows = [PriceRow.model_validate({**sold, "dimension": of, "item": item}) for of, item in parts]
+    frozen = prices(disk=VOLUMES)
+    wider = frozen.book.model_copy(update={"rows": (*frozen.book.rows, *rows)}).reindex()
+    bill = hosts_bill({"c4.large": 10}, {"nat-gateway": 1, "public-ipv4": 3})
+    facts = facts_of_two_hours(frozen.model_copy(update={"book": wider, "hosts": bill}))
+    hosts = "10 x c4.large, 1 x nat-gateway, 3 x public-ipv4"
+    assert facts["Rented hosts and network"] == f"{hosts}: 1.59 USD an hour"
+    assert facts["This run"].startswith("4.10 USD for 2 h")
 
 
 def test_the_section_is_drawn() -> None:

@@ -8,10 +8,12 @@ from builders import make_analysis, make_case, make_place, make_row, row_of
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
+from assay.model.result.host_loss import HostLoss
 from assay.model.result.result import Estimate
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.model.study.blocks import Blocks
 from assay.report.document import plain_text
+from assay.report.sections.environment import section
 from assay.report.summary.caveats import caveats
 from assay.report.summary.lines import is_usable
 from assay.report.summary.lower_bounds import limit_sentences
@@ -120,3 +122,33 @@ def test_two_sides_are_compared_anew_for_longer() -> None:
     seen = RunView(base.model_copy(update={"run": run, "cases": (), "rows": rows, "decisions": decisions}))
     found = re.search(r"assay ab '/mnt/a b' /mnt/b --study large.yaml --time (\d+)s$", step(seen))
     assert found is not None and int(found[1]) > 40, step(seen)
+
+
+def test_a_host_that_aws_took_back_is_a_caveat_and_without_its_server_a_run_is_begun_anew() -> None:
+    loss = HostLoss(
+        host="client2",
+        instance="i-1",
+        state="terminated",
+        code="Server.SpotInstanceTermination",
+        ended_at=1.8e9,
+        noticed_at=1.8e9 + 9,
+        case="c0003",
+        repeat=2,
+        replaced_by="i-2",
+    )
+    seen = view(()).analysis
+    lost = RunView(seen.model_copy(update={"run": seen.run.model_copy(update={"host_losses": (loss,)})}))
+    (caveat,) = [one for one in caveats(lost, [], []) if "i-1" in one.text]
+    assert caveat.text == (
+        "AWS took back the spot instance client2 (i-1), at 2027-01-15 08:00:00 UTC: Server.SpotInstanceTermination; "
+        "repeat 2 of c0003 was lost and does not count; client2 is i-2 since then."
+    )
+    assert caveat.text in str(section(lost))
+    server = loss.model_copy(update={"is_server": True, "replaced_by": "", "code": "", "ended_at": None})
+    about = {"host_losses": (loss, server), "planned": 9, "finished": 6, "status": "interrupted"}
+    ended = RunView(seen.model_copy(update={"run": seen.run.model_copy(update=about)}))
+    assert step(ended) == f"Measure on another stack: {seen.run.command}"
+    assert any(one.remedy == f"Measure on another stack: {seen.run.command}" for one in caveats(ended, [], []))
+    assert any(
+        "noticed at 2027-01-15 08:00:09 UTC" in one.text and "2 hosts" in one.text for one in caveats(ended, [], [])
+    )

@@ -110,6 +110,13 @@ def test_a_folder_has_a_state_or_a_program_is_asked(tmp_path: Path, monkeypatch:
     (tmp_path / "infra" / "terraform.tfstate").write_text(json.dumps(state))
     site = site_of(study(targets=NFS, hosts={"terraform": "infra"}), tmp_path)
     assert [host.address for host in site.up(lambda _: None).clients] == ["10.1.0.7"]
+    workspace = tmp_path / "infra" / "terraform.tfstate.d" / "dev"
+    workspace.mkdir(parents=True)
+    (workspace / "terraform.tfstate").write_text(json.dumps(state).replace("10.1.0.7", "10.1.0.8"))
+    (tmp_path / "infra" / ".terraform").mkdir()
+    (tmp_path / "infra" / ".terraform" / "environment").write_text("dev\n")
+    site = site_of(study(targets=NFS, hosts={"terraform": "infra"}), tmp_path)
+    assert [host.address for host in site.up(lambda _: None).clients] == ["10.1.0.8"]
     assert not calls.exists()
 
 

@@ -107,6 +107,7 @@ OUTPUTS: dict[str, tuple[dict[str, Any], str, str]] = {
         "server-0@10.0.0.1 server-1@10.0.0.2",
         "server-0 server-1",
     ),
+    "a server of files": (outputs(server_ips={"nfs": "10.0.0.1"}), "nfs@10.0.0.1", ""),
     "storage only": (outputs(storage_ips=["10.0.0.1"]), "storage-0@10.0.0.1", ""),
     "several kinds of servers": (
         outputs(storage_ips=["10.0.0.1"], metadata_ips=["10.0.0.2"]),
@@ -273,6 +274,36 @@ def test_a_state_names_machines_of_each_cloud_and_their_users() -> None:
     assert notes[0] == "note: not running, or without an address, and left out: client[2]"
 
 
+def test_other_resources_of_a_state_give_machines_their_addresses() -> None:
+    attached = [
+        resource("aws_instance", "client", {**AWS, "id": "i-1", "public_ip": "3.3.3.3"}),
+        resource("aws_eip", "client", {"instance": "i-1", "public_ip": "52.1.1.1"}),
+        resource("openstack_compute_instance_v2", "login", {"id": "u", "name": "l", "access_ip_v4": "10.1.0.5"}),
+        resource("openstack_compute_floatingip_associate_v2", "l", {"instance_id": "u", "floating_ip": "203.0.113.5"}),
+        resource("proxmox_virtual_environment_vm", "n", {"name": "n", "ipv4_addresses": [["127.0.0.1"], ["10.8.0.2"]]}),
+        resource("upcloud_server", "u", {"name": "u"}),
+    ]
+    attached[0]["instances"].append({"deposed": "0a", "attributes": {**AWS, "public_ip": "9.9.9.9"}})
+    notes: list[str] = []
+    found = read(state(*attached), notes)
+    assert {name: (about["address"], about.get("jump")) for name, about in found.fields.items()} == {
+        "load-a": ("10.0.0.1", "203.0.113.5"),
+        "l": ("203.0.113.5", None),
+        "n": ("10.8.0.2", "203.0.113.5"),
+    }
+    assert notes[0] == "note: machines of upcloud_server are not read: an output may name them"
+    assert login(state(*attached[:2]))["load-a"] == "@52.1.1.1:"
+
+
+def test_an_output_with_gaps_is_refused() -> None:
+    with pytest.raises(AssayError, match="client-1 has no address"):
+        read(outputs(client_ips=["10.0.0.1", None]))
+    assert login(outputs(c_public_ips=["", "3.4.5.6"], c_private_ips=["10.0.0.1", "10.0.0.2"])) == {
+        "c-0": "@10.0.0.1:",
+        "c-1": "@3.4.5.6:",
+    }
+
+
 def test_outputs_of_a_state_add_to_its_machines() -> None:
     machine = resource("aws_instance", "this", {**AWS, "public_ip": "3.4.5.6"})
     found = read(state(machine, nfs_ip="10.0.0.1", client_ips=["10.0.0.7"], ssh_user="x"))
@@ -294,9 +325,48 @@ def test_what_terraform_show_prints_has_modules() -> None:
         "index": "a",
         "values": {"private_ip": "10.0.0.1"},
     }
-    module = {"child_modules": [{"child_modules": [{"resources": [values]}]}]}
+    store = {**values, "values": {"private_ip": "10.0.0.9"}}
+    inner = {"address": 'module.lab.module.clients["x"]', "resources": [values]}
+    module = {"child_modules": [{"address": "module.lab", "child_modules": [inner], "resources": [store]}]}
     shown = {"format_version": "1.0", "terraform_version": "1.9.5", "values": {"outputs": {}, "root_module": module}}
-    assert login(shown) == {"n-a": "@10.0.0.1:"}
+    assert login(shown) == {"n-a1": "@10.0.0.9:", "n-a2": "@10.0.0.1:"}
+    found = read(shown)
+    assert found.groups == {"n": ["n-a1", "n-a2"], "lab": ["n-a1", "n-a2"], "clients": ["n-a2"]}
+    assert found.clients == ["n-a2"]
+    kept = resource("aws_instance", "n", {"private_ip": "10.0.0.1"})
+    assert read(state({**kept, "module": "module.clients[0]"})).groups["clients"] == ["n"]
+    # The name of the resource itself counts more.
+    assert "clients" not in read(state({**kept, "name": "nfs", "module": "module.clients"})).groups
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "address"),
+    [
+        ("vultr_instance", {"main_ip": "45.76.1.2", "internal_ip": "10.1.96.4"}, "45.76.1.2"),
+        (
+            "scaleway_instance_server",
+            {"public_ips": [{"address": "5.1.1.2"}], "private_ips": [{"address": "10.0.0.2"}]},
+            "5.1.1.2",
+        ),
+        (
+            "google_compute_instance",
+            {"network_interface": [{"network_ip": "10.0.0.2"}, {"access_config": [{"nat_ip": "34.9.9.9"}]}]},
+            "34.9.9.9",
+        ),
+        ("hcloud_server", {"ipv4_address": "", "ipv6_address": "2a01:4f8::1"}, "2a01:4f8::1"),
+        ("hcloud_server", {"ipv4_address": "5.6.7.8", "status": "off"}, None),
+        ("oci_core_instance", {"public_ip": "5.6.7.8", "state": "STOPPED"}, None),
+    ],
+)
+def test_each_cloud_names_addresses_and_states_in_its_own_way(
+    kind: str, values: dict[str, Any], address: str | None
+) -> None:
+    document = state(resource(kind, "n", {"name": "n", **values}))
+    if address is not None:
+        assert read(document).fields["n"]["address"] == address
+        return
+    with pytest.raises(AssayError, match="no machine with an address"):
+        read(document)
 
 
 def instance(role: str, private: str, public: str = "", **more: object) -> dict[str, Any]:
@@ -317,6 +387,7 @@ def test_a_stack_has_clients_storage_and_a_login_host() -> None:
         instance("client", "10.0.0.4", LaunchTime="2026-11-30T10:00:01Z"),
         instance("client", "10.0.0.5", LaunchTime="2026-11-30T10:00:00Z"),
         instance("client", "10.0.0.6", State={"Name": "shutting-down"}),
+        instance("client", "10.0.0.7", Platform="windows"),
         instance("login", "10.0.0.2", "3.4.5.6"),
         instance("storage", "10.0.0.9"),
         StorageAddresses="10.0.0.9",
@@ -333,7 +404,7 @@ def test_a_stack_has_clients_storage_and_a_login_host() -> None:
         "login1": "admin@3.4.5.6:",
         "storage1": "admin@10.0.0.9: admin@3.4.5.6",
     }
-    assert notes[0] == "note: 1 of 5 instances not running, left out"
+    assert notes[0] == "note: 2 of 6 instances not running, or with Windows, left out"
 
 
 def test_a_stack_of_others_has_machines_by_tags_and_outputs() -> None:
@@ -354,7 +425,10 @@ def test_a_stack_of_others_has_machines_by_tags_and_outputs() -> None:
         ({"Stacks": [{"Outputs": [{}]}]}, "damaged"),
         ({"clusterName": "c", "headNode": {}}, "not its compute nodes"),
         ({"instances": [{"nodeType": "HeadNode"}]}, "no compute node of the cluster runs"),
+        ({"instances": [{"nodeType": "ComputeNode"}], "nextToken": "x"}, "only a part of the machines"),
+        ({**stack("CREATE_COMPLETE", instance("client", "10.0.0.4")), "NextToken": "x"}, "only a part of the machines"),
         ({"instances": [3]}, "no known form"),
+        (outputs(my_ip="84.1.1.1", cluster_vip="10.0.0.100"), "no output has addresses"),
         ({"a": {"b": 1}}, "JSON of no known form"),
         ({"terraform_version": "0.11.1", "version": 3, "modules": []}, "state of version 3"),
         ({"terraform_version": "1.9.5", "version": 4, "resources": [{"instances": [{}]}]}, "damaged"),
@@ -399,11 +473,36 @@ def test_ansible_lists_hosts_with_all_their_variables() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", ["-J g1", '-o ProxyCommand="ssh -W %h:%p -q ops@g1"', "-o StrictHostKeyChecking=no -oProxyJump=g1"]
+    ("arguments", "jump"),
+    [
+        ("-J g1", "g1"),
+        ("-C -o StrictHostKeyChecking=no -oProxyJump=g0,g1:22", "g0,g1:22"),
+        ('-o ProxyCommand="ssh -W %h:%p -q ops@g1"', "ops@g1"),
+        ("-o ProxyCommand='ssh -i k -p 2222 -W [%h]:%p -q g1 -l ops'", "ops@g1:2222"),
+        ("-o 'ProxyCommand ssh -o Port=22 -o User=ops -J g0 g1 -W %h:%p'", "g0,ops@g1:22"),
+        ("-o ProxyCommand='ssh ops@g1 nc -w 5 %h %p'", "ops@g1"),
+        ("-o ProxyCommand=none -o ControlMaster=auto", None),
+    ],
 )
-def test_arguments_of_ssh_name_a_jump_host(arguments: str) -> None:
+def test_arguments_of_ssh_name_a_jump_host(arguments: str, jump: str | None) -> None:
     text = json.dumps({"_meta": {"hostvars": {"a": {"ansible_ssh_common_args": arguments}}}})
-    assert read(json.loads(text)).fields["a"]["jump"].endswith("g1")
+    assert read(json.loads(text)).fields["a"].get("jump") == jump
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "-o ProxyCommand='nc -x p:1080 %h %p'",
+        "-o ProxyCommand='ssh g1 ./tunnel'",
+        "-J 'g",
+        "-F ssh.cfg",
+        "-o ProxyCommand=ssh",
+    ],
+)
+def test_other_ways_to_a_host_are_refused(arguments: str) -> None:
+    document = {"_meta": {"hostvars": {"a": {"ansible_ssh_extra_args": arguments}}}}
+    with pytest.raises(AssayError, match=r"a: (only ssh can (run|use)|arguments of ssh cannot be read)"):
+        read(document)
 
 
 def test_what_a_run_stores_has_hosts_groups_and_clients_and_no_secret() -> None:

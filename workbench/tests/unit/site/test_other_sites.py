@@ -24,11 +24,16 @@ OUTPUTS = {
 }
 
 
-def stack(region: str = "eu-west-1", kind: str = "c5n.9xlarge", **outputs: str) -> dict[str, Any]:
+def stack(
+    region: str = "eu-west-1", kind: str = "c5n.9xlarge", vpc: str | None = None, public: str = "", **outputs: str
+) -> dict[str, Any]:
+    """A stack of one client; `vpc` is the value of its parameter, None if it has none."""
     tags = [{"Key": "assay:role", "Value": "client"}]
     machine = {"State": {"Name": "running"}, "PrivateIpAddress": "10.0.0.4", "Tags": tags, "InstanceType": kind}
+    machine |= {"PublicIpAddress": public} if public else {}
     listed = [{"OutputKey": name, "OutputValue": value} for name, value in outputs.items()]
     about = {"StackId": f"arn:aws:cloudformation:{region}:1:stack/lab1/x", "StackName": "lab1", "Outputs": listed}
+    about |= {"Parameters": [{"ParameterKey": "VpcId", "ParameterValue": vpc}]} if vpc is not None else {}
     return {"Stacks": [{**about, "StackStatus": "CREATE_COMPLETE"}], "Reservations": [{"Instances": [machine]}]}
 
 
@@ -110,6 +115,26 @@ def test_what_has_no_price_is_named(
     found = find_site("stack:lab1", tmp_path)
     assert found.design is None
     assert found.note.startswith(note) and bool(found.note) == bool(note)
+
+
+@pytest.mark.parametrize(
+    ("vpc", "public", "network"),
+    [
+        ("", "", {"nat-gateway": 1, "public-ipv4": 1}),
+        ("", "192.0.2.1", {"nat-gateway": 1, "public-ipv4": 2}),
+        ("vpc-0123456789abcdef0", "192.0.2.1", {"public-ipv4": 1}),
+        ("vpc-0123456789abcdef0", "", {}),
+        (None, "", {}),
+    ],
+)
+def test_the_network_of_a_stack_is_paid_for(
+    vpc: str | None, public: str, network: dict[str, int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A network of its own has a gateway with an address; each host has the address that it got."""
+    document = json.dumps(stack(vpc=vpc, public=public, **OUTPUTS)).encode()
+    monkeypatch.setattr(programs, "hook", lambda _: lambda *_: document)
+    found = find_site("stack:lab1", tmp_path)
+    assert found.design is not None and found.design.network == network and not found.note
 
 
 def test_hosts_without_a_price_are_named_and_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class PlanCost:
         hourly: Target -> cost of its design per hour.
         designs: Target -> cost of its design over the whole run. Each design is paid for from beginning to end, since
             the run alternates between them.
-        hosts: The same of the rented hosts that belong to no design; None without such.
+        hosts: The same of the rented hosts that belong to no design, and the network; None without such.
     """
 
     prices: FrozenPrices

@@ -81,7 +81,7 @@ def remaining_price_faults(data: Any, base: Path) -> list[FieldFault]:
 def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list[FieldFault]]:
     from assay.money.books.books import load_book
     from assay.money.cost.bill import hosts_bill
-    from assay.money.cost.stored_prices import freeze, unpriced_hosts
+    from assay.money.cost.stored_prices import freeze, unpriced_items
 
     book, faults, found = None, [], {}
     try:
@@ -94,12 +94,14 @@ def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list
             found[target] = _design(target, item, wanted, book, base)
         except _FaultError as error:
             faults.append(error.fault)
+    hosts = hosts_bill(wanted.hosts, wanted.network)
     if book is not None:
-        missing = unpriced_hosts(wanted.hosts, book, wanted.term, wanted.payment, wanted.use)
-        faults += [_fault(error, SECTION, "hosts", name) for name, error in missing.items()]
+        missing = unpriced_items(hosts, book, wanted.term, wanted.payment, wanted.use)
+        keys = {name: "network" if name in wanted.network else "hosts" for name in missing}
+        faults += [_fault(error, SECTION, keys[name], name) for name, error in missing.items()]
     if faults or book is None:
         return None, faults
-    return freeze(found, book, wanted.term, wanted.payment, wanted.use, hosts_bill(wanted.hosts)), []
+    return freeze(found, book, wanted.term, wanted.payment, wanted.use, hosts), []
 
 
 class _FaultError(Exception):

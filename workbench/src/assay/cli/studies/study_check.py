@@ -12,6 +12,8 @@ from assay.plan.study_warnings import study_warnings
 from assay.run.study_plan import Plan
 from assay.terminal.output import note, print_line
 
+_MAX_HOSTS_SHOWN = 16
+
 
 def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> None:
     """Check a study with the changes of the command line; print a summary, and where its targets are.
@@ -44,8 +46,22 @@ def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> N
         print_line(f"    {name}: {place.words}")
     for name, words in found.absent.items():
         print_line(f"    {name}: {words}")
+    if loaded.study.testbed is None and loaded.study.hosts.is_described:
+        _print_hosts(loaded)
     for line in study_warnings(loaded.study, loaded.cases, estimate):
         note(warning(line))
+
+
+def _print_hosts(loaded: Plan) -> None:
+    """Print the hosts that a file or a tool describes, as ssh will reach them, and what was decided about them."""
+    from assay.site.choose import site_of
+
+    clients = site_of(loaded.study, loaded.folder).up(note).clients
+    for host in clients[:_MAX_HOSTS_SHOWN]:
+        login = f"{f'{host.user}@' if host.user else ''}{host.address}{f' port {host.port}' if host.port else ''}"
+        print_line(f"    {host.name}: {login}{f' through {host.jump}' if host.jump else ''}")
+    if len(clients) > _MAX_HOSTS_SHOWN:
+        print_line(f"    and {len(clients) - _MAX_HOSTS_SHOWN} more hosts")
 
 
 def summary(loaded: Plan, estimate: StudyEstimate) -> str:

@@ -1,6 +1,6 @@
 """The environment of the other hosts of a run, read over their shells."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from assay.launch.environment.reading import Section
@@ -8,6 +8,8 @@ from assay.launch.environment.server_settings import settings_script
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.secret import redact
+from assay.model.site.host import MAX_HOSTS
+from assay.model.site.nodes import expand_nodes
 
 SECONDS = 20.0
 AT_ONCE = 32
@@ -57,6 +59,16 @@ def capture_hosts(shells: Sequence[Shell]) -> dict[str, Section]:
     for shell, section in zip(shells, found, strict=True):
         alike.setdefault(tuple(section.items()), []).append(shell.host.name)
     return {_title(names): dict(facts) for facts, names in alike.items()}
+
+
+def sections_by_host(environment: Mapping[str, Section]) -> dict[str, Section]:
+    """Return an environment with a section `host NAME` of each host in place of those that several hosts share."""
+    found: dict[str, Section] = {}
+    for title, section in environment.items():
+        word, _, nodes = title.partition(" ")
+        names = [f"host {name}" for name in expand_nodes(nodes, MAX_HOSTS)] if word == "hosts" else [title]
+        found |= dict.fromkeys(names, section)
+    return found
 
 
 def _read_host(shell: Shell) -> Section:

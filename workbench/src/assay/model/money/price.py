@@ -86,6 +86,9 @@ DIMENSIONS: dict[str, str] = {
     "transfer-zone": "bytes",
     "transfer-region": "bytes",
     "port": "hours",
+    "gateway": "hours",
+    "gateway-traffic": "bytes",
+    "address": "hours",
     "purchase": "pieces",
     "power": "kWh",
     "rack": "U-months",
@@ -93,6 +96,9 @@ DIMENSIONS: dict[str, str] = {
     "administration": "person-hours",
 }
 """What is sold -> kind of its unit."""
+
+NETWORK_DIMENSIONS = {"nat-gateway": "gateway", "public-ipv4": "address"}
+"""Rented part of a network -> its dimension; both are paid for by the hour."""
 
 
 def _dimension(written: object) -> str:

@@ -66,7 +66,7 @@ class FrozenPrices(Frozen):
     Attributes:
         book: Book with only the rows that were used.
         designs: Name of a target -> its design.
-        hosts: Rented hosts that generate the load, which belong to no design.
+        hosts: Rented hosts that generate the load, which belong to no design, and the network of a stack.
     """
 
     schema_version: int = PRICES_SCHEMA

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from assay.model.frozen import Frozen
 from assay.model.money.amount import TERM_MONTHS, TERMS, Payment, Term
+from assay.model.money.price import NETWORK_DIMENSIONS
 from assay.model.money.use import DesignChoice, Use, Values
 from assay.model.site.host import MAX_HOSTS
 from assay.model.study.axis import fault
@@ -71,7 +72,16 @@ class StudyPrices(Frozen):
         "paid for as long as the run lasts, and are part of no design.",
     )
 
+    network: dict[str, Annotated[int, Field(ge=1, le=MAX_HOSTS)]] = Field(
+        {},
+        description="Rented parts of the network: nat-gateway, public-ipv4 -> how many. They are paid for as the hosts "
+        "are; what goes through a gateway is not counted.",
+    )
+
     def model_post_init(self, _context: Any, /) -> None:
-        """Refuse a payment without a reservation."""
+        """Refuse a payment without a reservation, and unknown parts of a network."""
+        for name in self.network:
+            if name not in NETWORK_DIMENSIONS:
+                raise fault(f"unknown {display_value(name)}", choices_hint(name, NETWORK_DIMENSIONS), "network", name)
         if self.payment is not None and self.term not in TERM_MONTHS:
             raise fault(f"{self.term} has no payment", "leave it out, or take term: reserved-1y", "payment")

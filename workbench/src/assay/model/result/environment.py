@@ -2,6 +2,9 @@
 
 from assay.model.frozen import Frozen
 
+INSTANCES = "instances"
+"""Section of the environment with the instance of each host that is one of a stack."""
+
 
 class EnvironmentDifference(Frozen):
     """One item that differs between two recorded environments.

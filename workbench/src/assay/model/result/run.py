@@ -7,6 +7,7 @@ from pydantic import Field
 from assay.model.frozen import Frozen
 from assay.model.result.added_repeats import AddedRepeats
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.host_loss import HostLoss
 from assay.model.result.imported import ImportedFile, imported_words
 from assay.model.result.layers import NO_STORAGE_KINDS, Layer, device_levels, layer_chain
 from assay.model.result.machine import Controls, MachineFinding
@@ -162,6 +163,7 @@ class RunInfo(RunHead):
         page: The first page of the report in words; None before the end, and for very large runs.
         stages: Measured stages, if the run is taken in stages.
         added_repeats: Repeats that were added after the end, for undecided points.
+        host_losses: Hosts whose instances their cloud ended during the run, in order.
     """
 
     folder: str
@@ -180,6 +182,12 @@ class RunInfo(RunHead):
     page: SummaryPage | None = None
     stages: tuple[MeasuredStage, ...] = ()
     added_repeats: tuple[AddedRepeats, ...] = ()
+    host_losses: tuple[HostLoss, ...] = ()
+
+    @property
+    def lost_server(self) -> HostLoss | None:
+        """The host that took the data under test with it, so that the run cannot be resumed; None if there is none."""
+        return next((loss for loss in self.host_losses if loss.is_server), None)
 
     @property
     def equal_within(self) -> float:

@@ -1,6 +1,7 @@
 """Machines that generate load, and how they are reached."""
 
 import re
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
@@ -41,6 +42,7 @@ class Host(Frozen):
         link: Stated bytes per second of its network link; None if not stated.
         site: Its site, if hosts are at several sites; else empty.
         line: Stated bytes per second of the line that its site shares to other sites; None if not stated.
+        instance: Id of the instance in its cloud, which no other instance ever has; None if unknown.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Host(Frozen):
     link: float | None = Field(None, gt=0)
     site: str = ""
     line: float | None = Field(None, gt=0)
+    instance: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -91,6 +94,13 @@ class Host(Frozen):
             raise ValueError(f"`{jump}` is not a jump host: write [USER@]HOST[:PORT], several with commas between")
         return jump
 
+    @field_validator("instance")
+    @classmethod
+    def _check_instance(cls, instance: str | None) -> str | None:
+        if instance is not None and not is_host_name(instance):
+            raise ValueError(f"`{instance}` is not the id of an instance")
+        return instance
+
     @model_validator(mode="after")
     def _check_kind(self) -> "Host":
         if (self.kind == "box") != bool(self.enter):
@@ -99,6 +109,11 @@ class Host(Frozen):
 
 
 THIS_HOST = Host(name=LOCALHOST, kind="local")
+
+
+def instance_ids(hosts: Iterable[Host]) -> dict[str, str]:
+    """Return the instance of each host for which it is known, by the host's name."""
+    return {host.name: host.instance for host in hosts if host.instance}
 
 
 class HostMount(NamedTuple):

@@ -1,5 +1,6 @@
 """Hosts in the notation of ssh: `bench@node1`, `bench@node[1-4]:2222`."""
 
+import ipaddress
 import re
 from dataclasses import dataclass
 
@@ -9,8 +10,16 @@ SSH_PORT = 22
 MIN_PORT = 1024
 """Below it, a number after a host name is read as a number of tasks, as MPICH and Open MPI write it; except port 22."""
 _PARTS = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\]?)+")
+_NO_USER = r"(?!(?:\d+(?:\.\d+){3}|slot\d+(?:_\d+)?)@)"
+"""Text before an @ that is an address of Lustre (`10.0.0.1@tcp`) or a slot of HTCondor (`slot1@node1`), and no user."""
 _LOGIN = re.compile(
-    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9._\\-]*)@)?(?P<nodes>[^@:\s!&^]+)(?::(?P<number>\d{1,5}))?", re.ASCII
+    rf"{_NO_USER}(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9._\\-]*)@)?(?P<nodes>[^@:\s!&^]+)(?::(?P<number>\d{{1,5}}))?",
+    re.ASCII,
+)
+_IPV6 = re.compile(
+    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9._\\-]*)@)?"
+    r"(?:\[(?P<inner>[^\[\]]+)\](?::(?P<number>\d{1,5}))?|(?P<plain>[^\[\]@]+))",
+    re.ASCII,
 )
 
 
@@ -55,3 +64,19 @@ def parse_logins(written: str) -> list[Login]:
     return [
         Login(match["nodes"], match["user"], int(match["number"]) if match["number"] else None) for match in matches
     ]
+
+
+def ipv6_login(written: str) -> Login | None:
+    """Return the login at `2001:db8::1`, `[2001:db8::1]:2222` or `bench@[2001:db8::1]`, with the address as its nodes.
+
+    None if there is no IPv6 address.
+    """
+    match = _IPV6.fullmatch(written)
+    if match is None:
+        return None
+    address = match["inner"] or match["plain"]
+    try:
+        plain = str(ipaddress.IPv6Address(address))
+    except ValueError:
+        return None
+    return Login(plain, match["user"], int(match["number"]) if match["number"] else None)

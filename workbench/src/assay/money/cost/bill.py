@@ -18,7 +18,7 @@ from assay.model.money.design import (
     ServerVolumes,
 )
 from assay.model.money.filesystems import EfsType
-from assay.model.money.price import Bill, BillItem, Per
+from assay.model.money.price import NETWORK_DIMENSIONS, Bill, BillItem, Per
 from assay.model.money.use import Use
 from assay.model.units import format_size
 from assay.money.cost.catalog import catalog
@@ -54,14 +54,16 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
     return Bill(lines=tuple(line for line in lines if line.pieces and line.each))
 
 
-def hosts_bill(hosts: Mapping[str, int]) -> Bill:
-    """Return the bill of rented hosts that belong to no design.
+def hosts_bill(hosts: Mapping[str, int], network: Mapping[str, int] | None = None) -> Bill:
+    """Return the bill of rented hosts that belong to no design, and of the network of a stack.
 
     Args:
         hosts: Instance type -> how many.
+        network: Part of the network, one of `NETWORK_DIMENSIONS` -> how many; None: no part.
     """
-    lines = (_line(f"{name}, hosts", "instance", name, 1, "hour", count, stops=True) for name, count in hosts.items())
-    return Bill(lines=tuple(lines))
+    parts = [(f"{name}, hosts", "instance", name, count) for name, count in hosts.items()]
+    parts += [(f"{name}, network", NETWORK_DIMENSIONS[name], name, count) for name, count in (network or {}).items()]
+    return Bill(lines=tuple(_line(what, of, name, 1, "hour", count, stops=True) for what, of, name, count in parts))
 
 
 def first_upload(design: Design, size: int, requests: Decimal) -> tuple[BillItem, ...]:

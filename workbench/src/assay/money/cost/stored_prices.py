@@ -9,7 +9,7 @@ from assay.model.money.design import Design
 from assay.model.money.price import Bill, PriceBook
 from assay.model.money.priced_designs import DesignCeiling, FrozenPrices, PricedDesign
 from assay.model.money.use import DesignChoice, Use
-from assay.money.cost.bill import hosts_bill, make_bill
+from assay.money.cost.bill import make_bill
 from assay.money.cost.cost import Cost, frozen_book, price_bill, with_marginal_jobs
 from assay.money.cost.limits import METRICS, Limits, Metric, design_limits
 
@@ -18,6 +18,7 @@ BY_USE = frozenset(
         "transfer-out",
         "transfer-zone",
         "transfer-region",
+        "gateway-traffic",
         "object-requests",
         "object-retrieval",
         "table-requests",
@@ -86,7 +87,7 @@ def freeze(
         term: Term of the instances.
         payment: Payment option of a reservation.
         use: How the designs are used.
-        hosts: Rented hosts that belong to no design.
+        hosts: Rented hosts that belong to no design, and the network of a stack.
 
     Raises:
         AssayError: The book lacks a price.
@@ -97,24 +98,22 @@ def freeze(
     return FrozenPrices(term=term, payment=payment, use=use, book=frozen, designs=dict(designs), hosts=hosts)
 
 
-def unpriced_hosts(
-    hosts: Mapping[str, int], book: PriceBook, term: Term, payment: Payment | None, use: Use
-) -> dict[str, AssayError]:
-    """Return the instance types that a book does not price on these terms, each with the reason.
+def unpriced_items(bill: Bill, book: PriceBook, term: Term, payment: Payment | None, use: Use) -> dict[str, AssayError]:
+    """Return the items of a bill that a book does not price on these terms, each with the reason.
 
     Args:
-        hosts: Instance type -> how many are rented.
+        bill: The bill, such as that of rented hosts.
         book: The book.
         term: Term of the instances.
         payment: Payment option of a reservation.
         use: How long they are used.
     """
     found = {}
-    for name, count in hosts.items():
+    for line in bill.lines:
         try:
-            price_bill(hosts_bill({name: count}), book, term, payment, use.duty)
+            price_bill(Bill(lines=(line,)), book, term, payment, use.duty)
         except AssayError as error:
-            found[name] = error
+            found[line.item] = error
     return found
 
 
@@ -141,7 +140,7 @@ def hour_of_running(prices: FrozenPrices, target: str) -> Decimal:
 
 
 def hour_of_hosts(prices: FrozenPrices) -> Decimal:
-    """Return the cost of an hour of the rented hosts that belong to no design."""
+    """Return the cost of an hour of the rented hosts that belong to no design, and of the network."""
     return _hour(prices.hosts, prices)
 
 

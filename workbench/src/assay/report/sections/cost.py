@@ -121,7 +121,11 @@ def _of_this_run(prices: FrozenPrices, run: RunInfo) -> Iterator[tuple[str, str]
     """Yield what the run cost, if everything was rented from its beginning to its end."""
     hosts = ", ".join(f"{line.pieces:f} x {line.item}" for line in prices.hosts.lines)
     if hosts:
-        yield "Rented hosts", f"{hosts}: {format_money(hour_of_hosts(prices), prices.book.currency)} an hour"
+        is_network = any(line.dimension != "instance" for line in prices.hosts.lines)
+        yield (
+            f"Rented hosts{' and network' if is_network else ''}",
+            f"{hosts}: {format_money(hour_of_hosts(prices), prices.book.currency)} an hour",
+        )
     if run.finished_at is not None and run.finished_at > run.created_at:
         seconds = run.finished_at - run.created_at
         hour = hour_of_all_running(prices)

@@ -46,7 +46,8 @@ def section(view: RunView) -> Section:
     blocks: list[Block] = [_targets(view)] if view.run.places else []
     blocks += [existing] if existing else []
     blocks += [Facts(tuple(facts))] if facts else []
-    blocks += [Bullets(tuple(lines))] if (lines := setting_lines(view.run.environment)) else []
+    losses = [f"{loss.sentence}." for loss in view.run.host_losses]
+    blocks += [Bullets(tuple(lines))] if (lines := [*setting_lines(view.run.environment), *losses]) else []
     if view.run.imports:
         # Little is known of an imported run: all of it.
         blocks += [Facts(tuple(values.items())) for values in environment.values()]

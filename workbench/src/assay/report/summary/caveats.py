@@ -48,6 +48,7 @@ def caveats(view: RunView, found: Sequence[ComparisonClaim], growth: Sequence[Sc
     answered = {Verdict.NETWORK_BOUND} if growth else set()
     kinds: tuple[Callable[[], Caveats], ...] = (
         lambda: _unfinished(view),
+        lambda: _lost_hosts(view),
         lambda: _audited(view),
         lambda: _absent(view),
         lambda: without_barriers(view),
@@ -85,9 +86,19 @@ def _unfinished(view: RunView) -> Caveats:
     up_to = "up to " if run.is_adaptive else ""
     missing = f"{up_to}{run.planned - run.finished:,} of {run.planned:,} repeats are missing"
     rest = " The answer uses those that are done." if any(is_sound(row) for row in view.analysis.rows) else ""
-    return [
-        Caveat(text=f"This run is {run.status}: {missing}.{rest}", remedy=f"Finish it: assay run {run.id} --resume")
-    ]
+    lost = run.lost_server is not None
+    remedy = f"Measure on another stack: {run.command}" if lost else f"Finish it: assay run {run.id} --resume"
+    return [Caveat(text=f"This run is {run.status}: {missing}.{rest}", remedy=remedy)]
+
+
+def _lost_hosts(view: RunView) -> Caveats:
+    """State which hosts AWS has ended, and since when another instance is in their place."""
+    losses = view.run.host_losses
+    if not losses:
+        return []
+    count = f" {len(losses):,} hosts were lost in all; Environment lists them." if len(losses) > 1 else ""
+    remedy = "Take instances on demand, if the difference between instances matters."
+    return [Caveat(text=f"{losses[-1].sentence}.{count}", remedy=remedy)]
 
 
 def _audited(view: RunView) -> Caveats:

@@ -35,6 +35,8 @@ def next_step(view: RunView, answered: set[Verdict]) -> Text:
     run = view.run
     if run.imports:
         return _after_import(view)
+    if run.lost_server is not None:
+        return ("Measure on another stack: ", Mono(run.command))
     if run.finished < run.planned and run.status in ("interrupted", "stopped"):
         staged = " --stage" if run.stages else ""
         return ("Finish it: ", Mono(f"assay run {run.id} --resume{staged}{_out(view)}"))

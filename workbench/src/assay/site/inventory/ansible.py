@@ -13,9 +13,12 @@ from typing import Any
 
 from assay.model.base import AssayError, LineError
 from assay.model.site.host import LOCALHOST, MAX_HOSTS, is_host_name
+from assay.model.site.login import ipv6_login
 from assay.model.source import YamlSource
+from assay.site.inventory.ansible_vars import LIST_HINT, config_variables, stored_variables
 from assay.site.inventory.foreign import ForeignInventory, ReportLine
-from assay.site.inventory.names import MAX_MEMBERS, node_names, too_many_error
+from assay.site.inventory.jumps import jump_of_arguments
+from assay.site.inventory.names import MAX_MEMBERS, ipv6_name, node_names, shown, too_many_error
 
 _FIELDS = {
     "ansible_host": "address",
@@ -24,26 +27,20 @@ _FIELDS = {
     "ansible_ssh_user": "user",
     "ansible_port": "port",
     "ansible_ssh_port": "port",
-    "ansible_ssh_private_key_file": "identity",
     "ansible_private_key_file": "identity",
+    "ansible_ssh_private_key_file": "identity",
 }
+"""Of two variables for one field Ansible takes the last (plugin ansible.builtin.ssh)."""
 _SSH_CONNECTIONS = ("ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh")
+_THIS_MACHINE = (LOCALHOST, "127.0.0.1")
 _NOT_TAKEN = re.compile(r"ansible_(ssh_pass|password|ssh_common_args|ssh_extra_args|become\w*)")
 _JUMP_ARGUMENTS = ("ansible_ssh_common_args", "ansible_ssh_extra_args")
-_JUMP = re.compile(
-    r"(?:^|\s)-J\s*(?P<option>[^\s\"']+)|ProxyJump[= ](?P<name>[^\s\"']+)"
-    r"|ProxyCommand=.*?\bssh\s(?=[^\"']*-W\s?\"?%h:%p)(?:[^\"']*\s)?(?P<command>[\w.-]+@[\w.:-]+)"
-)
-"""A jump host in arguments of ssh: `-J`, `-o ProxyJump`, or the older `ProxyCommand` with `-W`."""
 _SECTION = re.compile(r"\[([^\[\]:]+)(?::(vars|children|hosts))?\]")
 _LIKE_INI = re.compile(r"^[ \t]*\[[A-Za-z_][^\[\]]*\][ \t]*(?:[#;].*)?$|^[^#;\n]*\sansible_\w+[ \t]*=", re.M)
 _NUMBERS = re.compile(r"\[(\d+):(\d+)(?::(\d+))?\]")
 _LETTERS = re.compile(r"\[([a-z]):([a-z])\]|\[([A-Z]):([A-Z])\]")
 _PORT = re.compile(r"(.*[^:\]]|.*\]):(\d+)")
 _MAX_DEPTH = 32
-LIST_HINT = (
-    "name a file with what `ansible-inventory -i INVENTORY --list` prints: it knows scripts, plugins and group_vars"
-)
 
 
 @dataclass
@@ -66,10 +63,13 @@ class _Tree:
     def add(self, group: str, written: str, variables: dict[str, Any], line: int) -> None:
         """Add hosts such as `web[01:50].example.org:2222` to a group."""
         port = _PORT.fullmatch(_NUMBERS.sub("", written)) and _PORT.fullmatch(written)
-        nodes = port[1] if port else written
-        if port:
-            variables = {"ansible_port": port[2], **variables}
-        names = [name for one in _expand_letters(nodes) for name in node_names(_NUMBERS.sub(_range, one))]
+        if (login := ipv6_login(written)) is not None:
+            own = {"ansible_host": login.nodes, "ansible_port": login.number}
+            names = [ipv6_name(login.nodes)]
+        else:
+            nodes, own = (port[1], {"ansible_port": port[2]}) if port else (written, {})
+            names = [name for one in _expand_letters(nodes) for name in node_names(_NUMBERS.sub(_range, one))]
+        variables = {**own, **variables}
         for name in names:
             self.group(group).hosts[name] = None
             self.variables.setdefault(name, {}).update(variables)
@@ -117,12 +117,11 @@ def read_ini(text: str, path: Path, report: ReportLine) -> ForeignInventory:
                 name, _, value = line.partition("=")
                 tree.group(group).variables[name.strip()] = _unquoted(value)
             else:
-                words = _split_words(line)
-                pairs = (word.partition("=") for word in words[1:])
-                tree.add(group, words[0], {name: value for name, _, value in pairs}, number)
+                name, *words = _split_words(line)
+                tree.add(group, name, dict(map(_variable, words)), number)
         except AssayError as error:
             raise LineError(path, number, error.what, error.hint) from None
-    return _resolve(tree, report)
+    return _resolve(_with_files(tree), report)
 
 
 def read_yaml(source: YamlSource, path: Path, report: ReportLine) -> ForeignInventory:
@@ -134,7 +133,7 @@ def read_yaml(source: YamlSource, path: Path, report: ReportLine) -> ForeignInve
     tree = _Tree(path)
     for name, about in source.data.items():
         _read_group(tree, source, (name,), about)
-    return _resolve(tree, report)
+    return _resolve(_with_files(tree), report)
 
 
 def is_list(document: object) -> bool:
@@ -208,6 +207,13 @@ def _split_words(line: str) -> list[str]:
         raise AssayError(f"the line cannot be read: {str(error).lower()}", "quote it as for a shell") from None
 
 
+def _variable(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not name or not equals:
+        raise AssayError(f"{shown(word)} behind a host is no variable", "write NAME=VALUE, without blanks around `=`")
+    return name, value
+
+
 def _unquoted(value: str) -> str:
     plain = value.strip()
     return plain[1:-1] if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'" else plain
@@ -227,6 +233,17 @@ def _expand_letters(text: str) -> list[str]:
     return [one for letter in letters for one in _expand_letters(text[: match.start()] + letter + text[match.end() :])]
 
 
+def _with_files(tree: _Tree) -> _Tree:
+    """Return the tree with the variables in files next to the inventory, which override its own, and ansible.cfg."""
+    for name, variables in stored_variables(tree.path, "group_vars", dict.fromkeys(("all", *tree.groups))).items():
+        tree.group(name).variables.update(variables)
+    for setting, value in config_variables(tree.path).items():
+        tree.group("all").variables.setdefault(setting, value)
+    for name, variables in stored_variables(tree.path, "host_vars", tree.variables).items():
+        tree.variables[name].update(variables)
+    return tree
+
+
 def _resolve(tree: _Tree, report: ReportLine) -> ForeignInventory:
     """Return the hosts with their merged variables: a host overrides its groups, an inner group the outer ones."""
     members: dict[str, dict[str, None]] = {}
@@ -235,7 +252,7 @@ def _resolve(tree: _Tree, report: ReportLine) -> ForeignInventory:
         _members(tree, name, members, depths, ())
     order = sorted(tree.groups, key=lambda name: (-depths[name], name))
     order.sort(key=lambda name: name != "all")
-    found, ignored = ForeignInventory(lines=tree.lines), dict[str, None]()
+    found, ignored, others = ForeignInventory(lines=tree.lines), dict[str, None](), dict[str, str]()
     holding: dict[str, list[str]] = {name: ["all"] if "all" in tree.groups else [] for name in tree.variables}
     for name in order:
         for host in members[name] if name != "all" else ():
@@ -245,14 +262,42 @@ def _resolve(tree: _Tree, report: ReportLine) -> ForeignInventory:
         for group in holding[host]:
             merged.update(tree.groups[group].variables)
         merged.update(own)
-        found.fields[host] = _fields(host, merged, tree.path, tree.lines[host])
+        connection = str(merged.get("ansible_connection", "ssh"))
+        if connection not in _SSH_CONNECTIONS and not (connection == "local" and host in _THIS_MACHINE):
+            others[host] = connection
+            continue
+        found.fields[host] = _fields(host, merged, tree.path, tree.lines[host]) if connection != "local" else {}
         taken = _JUMP_ARGUMENTS if "jump" in found.fields[host] else ()
         ignored |= dict.fromkeys(name for name in merged if _NOT_TAKEN.fullmatch(str(name)) and name not in taken)
+    _leave_out(found, others, tree, report)
     if ignored:
         report(f"note: {tree.path}: {', '.join(list(ignored)[:8])}: ignored; ssh's own configuration and keys apply")
     named = (name for name in tree.groups if name != "ungrouped" and is_host_name(name))
-    found.groups = {name: list(members[name] if name != "all" else tree.variables) for name in named}
+    found.groups = {
+        name: [host for host in (members[name] if name != "all" else tree.variables) if host in found.fields]
+        for name in named
+    }
     return found
+
+
+def _leave_out(found: ForeignInventory, others: dict[str, str], tree: _Tree, report: ReportLine) -> None:
+    """Report hosts that Ansible reaches by other means than ssh, and take no load from this machine among other hosts.
+
+    Raises:
+        AssayError: No host is reached by ssh.
+    """
+    reached = [host for host in found.fields if host not in _THIS_MACHINE]
+    if others and not reached:
+        host, connection = next(iter(others.items()))
+        hint = "call it localhost if it is this machine" if connection == "local" else "Assay reaches hosts by ssh"
+        raise LineError(tree.path, tree.lines[host], f"{host}: ansible_connection is {connection}", hint)
+    if others:
+        names = ", ".join(f"{host} ({connection})" for host, connection in list(others.items())[:8])
+        names += f" and {len(others) - 8} more" if len(others) > 8 else ""
+        report(f"note: {tree.path}: not reached by ssh, left out: {names}")
+    if reached and len(reached) < len(found.fields):
+        found.clients = reached
+        report(f"note: {tree.path}: this machine generates no load unless the study names it")
 
 
 def _members(
@@ -278,14 +323,8 @@ def _fields(host: str, variables: dict[str, Any], path: Path, line: int) -> dict
     """Return the fields of a host that Assay takes from its Ansible variables.
 
     Raises:
-        AssayError: Ansible reaches the host by other means than ssh, or only Ansible knows the value.
+        AssayError: Only Ansible knows a value.
     """
-    connection = str(variables.get("ansible_connection", "ssh"))
-    if connection == "local" and host in (LOCALHOST, "127.0.0.1"):
-        return {}
-    if connection not in _SSH_CONNECTIONS:
-        hint = "call it localhost if it is this machine" if connection == "local" else "Assay reaches hosts by ssh"
-        raise LineError(path, line, f"{host}: ansible_connection is {connection}", hint)
     fields: dict[str, Any] = {}
     for name, ours in _FIELDS.items():
         value = variables.get(name)
@@ -296,6 +335,8 @@ def _fields(host: str, variables: dict[str, Any], path: Path, line: int) -> dict
             raise LineError(path, line, message, f"write the value itself there, or: {LIST_HINT}")
         fields[ours] = int(value) if ours == "port" and str(value).isdigit() else str(value)
     arguments = " ".join(str(variables[name]) for name in _JUMP_ARGUMENTS if variables.get(name))
-    if jump := _JUMP.search(arguments):
-        fields["jump"] = jump["option"] or jump["name"] or jump["command"]
-    return fields
+    try:
+        jump = jump_of_arguments(arguments)
+    except AssayError as error:
+        raise LineError(path, line, f"{host}: {error.what}", error.hint) from None
+    return fields if jump is None else {**fields, "jump": jump}

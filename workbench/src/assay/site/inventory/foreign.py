@@ -1,6 +1,6 @@
 """Inventories of other programs, converted to hosts and groups of Assay."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,18 +51,3 @@ class ForeignInventory:
                 raise LineError(path, self.lines.get(name, 1), error.what, error.hint) from None
         groups = {name: " ".join(members) for name, members in self.groups.items() if members}
         return HostInventory(found, groups, self.clients)
-
-    def as_inventory(self, path: Path) -> Mapping[str, Any]:
-        """Return an inventory in Assay's format, with absolute paths so that it can be read from any folder."""
-        hosts, groups, clients = self.hosts(path)
-        keys = ("address", "user", "port", "jump", "identity")
-        about = {
-            host.name: {key: value for key in keys if (value := getattr(host, key)) is not None and value != host.name}
-            for host in hosts.values()
-        }
-        document: dict[str, Any] = {"hosts": about}
-        if groups:
-            document["groups"] = dict(groups)
-        if clients is not None:
-            document["clients"] = list(clients)
-        return document

@@ -15,16 +15,18 @@ from assay.model.source import YamlSource, read_source
 from assay.model.units import choices_hint
 from assay.model.user_files import read_user_file
 from assay.site.inventory import ansible, sshconfig
+from assay.site.inventory.ansible_vars import LIST_HINT, without_tags
 from assay.site.inventory.foreign import ForeignInventory, ReportLine
-from assay.site.inventory.lines import read_lines
+from assay.site.inventory.lines import own_networks, read_lines
 from assay.site.inventory.machines.documents import ANSIBLE, FORMS_HINT, parse_json, read_document, tool_of
 from assay.site.inventory.names import HostInventory, login_hosts, node_names
-from assay.site.inventory.own_format import INVENTORY_HINT, read_described
+from assay.site.inventory.own_format import ENTRY_FIELDS, INVENTORY_HINT, read_described
 
 MAX_BYTES, MAX_JSON_BYTES = 1 << 20, 32 << 20
 """Largest inventory that is read; those in JSON have all attributes of each machine."""
 
 
+_TABLES = (".csv", ".tsv", ".xls", ".xlsx", ".ods")
 _OUTPUT_TEXT = re.compile(r"^\w+ = (\[|\{|\"|to(list|map|set)\()", re.M)
 """A line of the text of `terraform output`."""
 
@@ -106,7 +108,23 @@ def converted_inventory(data: bytes, path: Path, tool: str = "", user: str | Non
     foreign = _foreign(path, text, source, lambda _: None, tool, user)
     if foreign is None:
         return None
-    return yaml.safe_dump(foreign.as_inventory(path.absolute()), sort_keys=False).encode()
+    return inventory_text(foreign.hosts(path.absolute()))
+
+
+def inventory_text(inventory: HostInventory) -> bytes:
+    """Return an inventory in Assay's format; paths of keys are as they are."""
+    about = {
+        host.name: {
+            key: value for key in ENTRY_FIELDS if (value := getattr(host, key)) is not None and value != host.name
+        }
+        for host in inventory.hosts.values()
+    }
+    document: dict[str, Any] = {"hosts": about}
+    if inventory.groups:
+        document["groups"] = dict(inventory.groups)
+    if inventory.clients is not None:
+        document["clients"] = list(inventory.clients)
+    return yaml.safe_dump(_plain(document), sort_keys=False).encode()
 
 
 def _plain(data: Any) -> Any:
@@ -128,13 +146,13 @@ def read_data(path: Path, tool: str = "") -> bytes:
     Raises:
         AssayError: It cannot be read.
     """
-    hint = ansible.LIST_HINT if tool == ANSIBLE else INVENTORY_HINT
+    hint = LIST_HINT if tool == ANSIBLE else INVENTORY_HINT
     return read_user_file(path, f"cannot read the inventory {path}", hint, MAX_JSON_BYTES)
 
 
 def _source(data: bytes) -> YamlSource:
     # Each host has its own entry, so that more entries than hosts allowed are refused before they are expanded.
-    return read_source(data, "inventory", MAX_BYTES, MAX_HOSTS)
+    return read_source(without_tags(data), "inventory", MAX_BYTES, MAX_HOSTS)
 
 
 def _from_inventory(written: Mapping[Any, Any], base: Path, report: ReportLine, naming: FileOrigin) -> tuple[Host, ...]:
@@ -231,7 +249,10 @@ def read_inventory(
             return read_described(path, source)
         if len(data) > MAX_BYTES:
             raise AssayError(f"larger than {MAX_BYTES >> 20} MiB, the limit for such files", INVENTORY_HINT)
-        return HostInventory(read_lines(path, text, report), {})
+        if path.suffix.lower() in _TABLES:
+            raise AssayError("is a table", "write a plain file, with a line `ADDRESS NAME` or `NAME` for each host")
+        hosts = read_lines(path, text, report)
+        return HostInventory(hosts, {}, own_networks(hosts, report))
     except LineError:
         raise
     except AssayError as error:
@@ -261,10 +282,10 @@ def _foreign(
         raise AssayError(f"is no JSON of {tool}", FORMS_HINT)
     if source is not None and (tool or ansible.is_yaml(source.data)):
         if not ansible.is_yaml(source.data):
-            raise AssayError("is no inventory of Ansible with hosts in it", ansible.LIST_HINT)
+            raise AssayError("is no inventory of Ansible with hosts in it", LIST_HINT)
         return ansible.read_yaml(source, path, report)
     if source is None and tool and text.startswith("#!"):
-        raise AssayError("is a program, which is not started", ansible.LIST_HINT)
+        raise AssayError("is a program, which is not started", LIST_HINT)
     if source is None and (tool or ansible.is_ini(text)):
         return ansible.read_ini(text, path, report)
     return sshconfig.read_ssh_config(text, str(path), report) if sshconfig.is_ssh_config(text) else None
@@ -273,7 +294,7 @@ def _foreign(
 def _refuse_same_address(hosts: Iterable[Host]) -> None:
     names: dict[tuple[str, int | None, str | None], str] = {}
     for host in hosts:
-        place = host.address, host.port, host.jump
+        place = host.address.lower(), host.port, host.jump
         if place in names:
             raise AssayError(
                 f"hosts: {names[place]} and {host.name} have the same address {host.address}", "name each host once"

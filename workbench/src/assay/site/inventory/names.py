@@ -1,5 +1,6 @@
 """Host names written as node sets, with `@GROUP` where groups are known."""
 
+import ipaddress
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from assay.model.units import display_value as shown_as_written
 MAX_MEMBERS = 16 * MAX_HOSTS
 """Most members of all groups of an inventory together, and of all groups that one node set names."""
 NODE_SET_HINT = "write node sets as client1, client[1-8] or rack[1-2]n[01-04]"
+_NO_ADDRESS = re.compile(r"[\d.]*\.[\d.-]*")
+"""Text that is an IPv4 address or a damaged one: the last part of a host name is no number (RFC 3696)."""
 _GROUP = re.compile(r"(?<![^\s,!&^])@([^\s,!&^]*)")
 Groups = Mapping[str, str]
 """Name of a group -> node set."""
@@ -112,6 +115,10 @@ def _expanded(written: object, groups: Groups) -> list[str]:
     if wrong is not None:
         hint = "names have letters, digits, `.`, `_` and `-`; with user and port: bench@node1:2222"
         raise AssayError(f"{shown(wrong)} is not a host name", hint).at("hosts")
+    damaged = next((name for name in names if _NO_ADDRESS.fullmatch(name) and not is_ip(name)), None)
+    if damaged is not None:
+        hint = "write four numbers up to 255, and several addresses as 10.0.0.[1-4]"
+        raise AssayError(f"{shown(damaged)} is not an IP address", hint).at("hosts")
     return names
 
 
@@ -126,17 +133,31 @@ def _refuse_unknown_groups(text: str, groups: Groups) -> None:
             raise AssayError(f"there is no group `@{name}`", hint).at("hosts")
 
 
+def is_ip(text: str) -> bool:
+    """Whether a text is an IP address."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def ipv6_name(address: str) -> str:
+    """Return a name for a host that has only an IPv6 address: names of hosts have no colons."""
+    return re.sub(r"[^A-Za-z0-9.]", "-", address).lstrip("-")
+
+
 def refuse_duplicates(names: Iterable[str]) -> None:
-    """Refuse a name that comes twice.
+    """Refuse a name that comes twice; case makes no difference in names of hosts (RFC 4343).
 
     Raises:
         AssayError: A name comes twice.
     """
     earlier: set[str] = set()
     for name in names:
-        if name in earlier:
+        if name.lower() in earlier:
             raise duplicate_error(name)
-        earlier.add(name)
+        earlier.add(name.lower())
 
 
 def duplicate_error(name: str) -> AssayError:

@@ -19,7 +19,7 @@ from assay.site.inventory.names import (
     too_many_error,
 )
 
-ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link")
+ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link", "instance")
 INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and perhaps `groups:` (name -> node set)"
 
 
@@ -128,6 +128,9 @@ def host_entry(name: str, about: object, many: bool, base: Path) -> Host:
         if "link" in fields:
             fields["link"] = parse_throughput(fields["link"])
         if name == LOCALHOST:
+            if elsewhere := {key for key in ("address", "port", "jump") if fields.get(key) not in (None, LOCALHOST)}:
+                hint = "give a host that is reached through a port of this machine another name"
+                raise AssayError(f"{name}: {min(elsewhere)}: {name} is this machine itself", hint)
             return Host(name=name, kind="local", link=fields.get("link"))
         return Host(name=name, **fields)
     except UnitError as error:

@@ -106,7 +106,15 @@ class InventorySite:
         Raises:
             AssayError: It cannot be read.
         """
-        return tuple(self._read(lambda _: None).hosts.values())
+        return tuple(self.inventory().hosts.values())
+
+    def inventory(self) -> HostInventory:
+        """Return all hosts and groups that the file or the tool describes.
+
+        Raises:
+            AssayError: It cannot be read.
+        """
+        return self._read(lambda _: None)
 
     def facts(self) -> SiteFacts:
         """Return what a tool says apart from hosts: storage that was made, and of which design it is.

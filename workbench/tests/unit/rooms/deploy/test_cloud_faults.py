@@ -100,5 +100,5 @@ def test_texts_lose_request_ids_and_encoded_messages_and_passwords() -> None:
 
 def test_each_hint_is_of_a_kind_that_can_be_met() -> None:
     met = {kind_of_code(code) for code in CODES} | {kind_of_text(text)[0] for _, text in REASONS}
-    other = {"no-credentials", "no-region", "network", "protected", "host", "host-silent"}
+    other = {"no-credentials", "no-role-right", "no-region", "network", "protected", "host", "host-silent"}
     assert {kind.value for kind in HINTS} <= {kind.value for kind in met} | other

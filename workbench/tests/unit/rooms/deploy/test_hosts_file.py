@@ -71,6 +71,8 @@ def test_hosts_come_from_an_inventory(tmp_path: Path) -> None:
         ("roles: [{hosts: a, role: client, values: {POOL: lvm}}]", "has no value POOL"),
         ("roles: [{hosts: a, role: client, values: {MTU: jumbo}}]", "MTU: `jumbo`"),
         ("values: {PROXI: x}\nroles: [{hosts: a, role: client}]", "no role has a value PROXI"),
+        ("roles: [{hosts: a, role: client, values: {CLUSTER_NAME: [{a: b}]}}]", "CLUSTER_NAME: a mapping"),
+        ("roles: [{hosts: a, role: client+client}]", "twice"),
         ("roles: [{role: client}]", "no hosts are named"),
         ("roles:\n  - {hosts: a, role: client}\n  - {hosts: a, role: login}", "a is in two entries"),
         ("roles: [{hosts: 'a[1', role: client}]", "hosts.yaml:1"),
@@ -97,6 +99,7 @@ def test_reports_of_hosts_may_be_anything() -> None:
     for out in ("", "{}", "[1]", "\x1b[2J", json.dumps({**REPORT, "state": "x"})):
         outcome = parse_outcome(task, CommandResult(1, out, "a\nsudo: a password is required\n"))
         assert (outcome.fault, outcome.has_failed) == ("sudo: a password is required", True)
+    assert parse_outcome(task, CommandResult(0, f"Welcome {{}}\n{json.dumps(REPORT)}", "")).steps[0].step == "packages"
     steps = [{**REPORT["steps"][0], "state": "failed", "detail": "no\x1b[2J", "output": "one\nE: two\x07"}]
     outcome = parse_outcome(task, CommandResult(1, json.dumps({**REPORT, "steps": steps}), ""))
     lines = outcome_lines([outcome])

@@ -2,7 +2,10 @@
 
 import base64
 import gzip
+import os
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -55,13 +58,30 @@ def test_values_are_checked() -> None:
         {"ALLOWED": ""},
         {"ALLOWED": "*"},
         {"ALLOWED": "10.0.0.0/16", "POOLS": "lvm"},
+        {"ALLOWED": "10.0.0.0/16 10.1.0.0/160"},
         {"ALLOWED": "10.0.0.0/16", "EXPORT": "/a b"},
+        {"ALLOWED": "10.0.0.0/16", "EXPORT": "/export/"},
+        {"ALLOWED": "10.0.0.0/16", "EXPORT": "/../etc"},
+        # Octal to a shell.
+        {"ALLOWED": "10.0.0.0/16", "POOL_DISK_COUNT": "08"},
         {"ALLOWED": "10.0.0.0/16", "HOST_NAME": "a\nROLE=x"},
         {"ALLOWED": "10.0.0.0/16", "POOL_DISKS": "/dev/sdb; reboot"},
     ):
         with pytest.raises(AssayError):
             check_values("nfs-server", values)
     assert role_env({"POOL": "lvm", "SERVERS": "a b"}) == "POOL=lvm\nSERVERS=a b\n"
+
+
+def test_a_daemon_without_systemd_does_not_have_the_lock(tmp_path: Path) -> None:
+    """It lives for ever, and no other run could begin."""
+    for name, body in {"service": '[ -e /proc/$$/fd/9 ] || echo "$@"', "update-rc.d": ""}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    begun = role_script("client").removesuffix('main "$@"\n')
+    text = f"{begun}has_systemd() {{ false; }}\nexec 9>/dev/null\nservice_on nfsd\n"
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["sh"], input=text, env=path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("nfsd restart\n", "")
 
 
 def test_roles_of_one_host_are_joined() -> None:

@@ -242,18 +242,18 @@ def test_a_role_that_exists_is_free_and_one_that_is_gone_is_not_left() -> None:
 
 
 def test_elastic_throughput_of_efs_is_named_as_charged_by_use() -> None:
-    assert "each GB that is read or written" in efs("f", 0, False, None, is_elastic=True).note
-    assert "read or written" not in efs("f", 0, False, 100).note
+    assert "each GB that is read or written" in efs("f", 0, False, None, is_elastic=True).by_use
+    assert "read or written" not in efs("f", 0, False, 100).by_use
     document = template("efs-one-zone")
-    notes = [
-        each.note
+    used = [
+        each.thing.by_use
         for mode in ("elastic", "bursting")
         for each in make_order(
             body_of(document, "{}", "x"), replace(LIMITED, parameters={"ThroughputMode": mode}), None, NOW
         ).prices.things
         if each.thing.kind == "file system"
     ]
-    assert ["read or written" in note for note in notes] == [True, False]
+    assert ["read or written" in each for each in used] == [True, False]
 
 
 def test_a_design_that_does_not_exist_gets_the_nearest_with_a_template(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +264,7 @@ def test_a_design_that_does_not_exist_gets_the_nearest_with_a_template(monkeypat
     for written, hint in (
         ("nfs-gp", "did you mean `nfs-gp3`?"),
         ("s3-onezone", "did you mean `s3-one-zone`?"),
-        ("own-tap", "one of: nfs-gp3, s3-one-zone"),
+        ("own-tap", "docs/guides/deploy.md lists those with a template, such as nfs-gp3"),
     ):
         with pytest.raises(AssayError) as refused:
             text_of(written, [], "", HostOptions())

@@ -71,6 +71,27 @@ def test_without_a_failed_resource_the_stack_itself_is_the_cause() -> None:
     assert first_cause([event(rows[0])]) is None and first_cause([]) is None
 
 
+NO_CREATION = (
+    "User: arn:aws:iam::123456789012:user/ann is not authorized to perform: iam:CreateRole on resource: "
+    "arn:aws:iam::123456789012:role/assay/eu-west-1/nfs1/nfs1-EndRole-1 because no identity-based policy allows the "
+    "iam:CreateRole action (Service: Iam, Status Code: 403, Request ID: 6ee3cee6)"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "is_named"),
+    [
+        ("IAM::Role", "CREATE_FAILED", True),
+        ("IAM::Role", "DELETE_FAILED", False),
+        ("S3::Bucket", "CREATE_FAILED", False),
+    ],
+)
+def test_a_role_that_may_not_be_made_names_the_boundary(kind: str, status: str, is_named: bool) -> None:
+    cause = first_cause([event((3, "EndRole", kind, status, NO_CREATION))])
+    assert cause is not None and "iam:CreateRole" in cause.text
+    assert ("--parameter PermissionsBoundary=ARN," in cause.hint) is is_named
+
+
 def test_a_host_speaks_for_itself() -> None:
     message = "step pool failed\nmdadm: no devices\nPASSWORD=hunter2"
     reason = f"WaitCondition received failed message: '{message}' for uniqueId: storage1"

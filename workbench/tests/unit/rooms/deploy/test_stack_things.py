@@ -12,7 +12,7 @@ from assay.model.base import AssayError
 from assay.rooms.deploy.model.faults import CloudError, FaultKind
 from assay.rooms.deploy.work.life.cloud import Cloud
 from assay.rooms.deploy.work.life.hosts import launch_failure, read_host
-from assay.rooms.deploy.work.life.inventory import find_tagged, fsx_thing, instance_thing, volume_thing
+from assay.rooms.deploy.work.life.inventory import find_tagged, instance_thing, volume_thing
 from assay.rooms.deploy.work.life.records import StackJournal, StackRecord, advance, all_records, find_records
 
 TAGS = [{"Key": "assay:stack", "Value": "nfs1"}, {"Key": "assay:expires", "Value": "2026-11-30T20:00:00"}]
@@ -106,9 +106,38 @@ def test_states_that_cost_nothing() -> None:
     volume = volume_thing({"VolumeId": "v", "VolumeType": "io2", "Size": 10, "Iops": 500, "State": "in-use"})
     assert volume is not None and [item.dimension for item in volume.items] == ["volume-capacity", "volume-iops"]
     assert volume_thing({"VolumeId": "v", "Size": 10, "State": "deleting"}) is None
-    lustre = {"FileSystemId": "fs", "FileSystemType": "LUSTRE", "StorageCapacity": 1200, "StorageType": "SSD"}
-    made = fsx_thing({**lustre, "LustreConfiguration": {"DeploymentType": "SCRATCH_2"}})
-    assert made.items[0].item == "fsx-lustre-scratch-2"
+
+
+def test_gateways_and_each_public_address_cost_once() -> None:
+    """The address that EC2 gives an interface is counted with it, an elastic one by itself, used or not."""
+    given = {"PublicIp": "192.0.2.1", "IpOwnerId": "amazon"}
+    elastic = {"PublicIp": "192.0.2.2", "AllocationId": "eipalloc-1", "IpOwnerId": "123456789012"}
+    interfaces = [
+        {"NetworkInterfaceId": f"eni-{place}", "TagSet": TAGS, **({"Association": each} if each else {})}
+        for place, each in enumerate((given, elastic, None))
+    ]
+    addresses = [
+        {"PublicIp": "192.0.2.2", "AllocationId": "eipalloc-1", "AssociationId": "eipassoc-1", "Tags": TAGS},
+        {"PublicIp": "192.0.2.3", "AllocationId": "eipalloc-2", "Tags": TAGS},
+    ]
+    gateways = [
+        {"NatGatewayId": name, "State": state, "Tags": TAGS}
+        for name, state in (("nat-1", "available"), ("n", "deleted"))
+    ]
+    answers = {
+        "ec2.describe_network_interfaces": interfaces,
+        "ec2.describe_addresses": addresses,
+        "ec2.describe_nat_gateways": gateways,
+    }
+    found = {each.thing.id: [item.item for item in each.thing.items] for each in tagged(answers).found}
+    assert found == {
+        "eni-0": ["public-ipv4"],
+        "eni-1": [],
+        "eni-2": [],
+        "eipalloc-1": ["public-ipv4"],
+        "eipalloc-2": ["public-ipv4-idle"],
+        "nat-1": ["nat-gateway"],
+    }
 
 
 def test_a_spot_instance_that_aws_took_back_is_known() -> None:
@@ -122,7 +151,7 @@ def test_a_spot_instance_that_aws_took_back_is_known() -> None:
         "Tags": [{"Key": "Name", "Value": "client1"}, {"Key": "assay:role", "Value": "client"}],
     }
     host = read_host(answer)
-    assert host.is_interrupted and host.is_spot and not host.is_live
+    assert host.is_interrupted and host.is_spot and host.state == "terminated"
     assert (host.name, host.role, host.zone, host.address) == ("client1", "client", "eu-west-1a", "")
     by_user = {"Code": "Client.UserInitiatedShutdown", "Message": "Client.UserInitiatedShutdown: by user"}
     assert not read_host({**answer, "StateReason": by_user}).is_interrupted

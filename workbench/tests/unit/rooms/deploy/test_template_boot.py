@@ -10,13 +10,12 @@ import pytest
 import yaml
 from stack_templates import NAMES, Values, launch_data, template
 
-from assay.rooms.deploy.work.roles.scripts import check_values, role_script
+from assay.rooms.deploy.work.roles.scripts import check_values, role_script, script_path
 from assay.rooms.deploy.work.templates.boot import MAX_USER_DATA_BYTES, user_data_bytes
 
 KNOWN = {"locale", "user", "hostname", "packages", "write_files", "runcmd"}
 """Keys of cloud-config that are used; cloud-init leaves out unknown ones without a word."""
 FILE_KEYS = {"path", "permissions", "content", "encoding"}
-ROLE_ENV = "/etc/assay/role.env"
 SIGNAL = "https://cloudformation-waitcondition-eu-west-1.s3.eu-west-1.amazonaws.com/" + "x" * 500
 GIVEN = {"ServersHandle": SIGNAL, "ClientsHandle": SIGNAL, "LoginHandle": SIGNAL, "StorageHandle": SIGNAL}
 TYPED = {
@@ -50,8 +49,14 @@ def file_of(config: dict[str, Any], path: str) -> dict[str, Any]:
     return dict(found)
 
 
+def role_files(config: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The script of the role, which runcmd runs, and its values."""
+    _, script = config["runcmd"][-1]
+    return file_of(config, script), file_of(config, script.removesuffix(".sh") + ".env")
+
+
 def values_of(config: dict[str, Any]) -> dict[str, str]:
-    lines = file_of(config, ROLE_ENV)["content"].splitlines()
+    lines = role_files(config)[1]["content"].splitlines()
     return dict(line.split("=", 1) for line in lines)
 
 
@@ -60,17 +65,18 @@ def test_cloud_init_takes_it(name: str) -> None:
     for text, config in configs(name).values():
         assert text.startswith("#cloud-config\n") and len(text.encode()) <= MAX_USER_DATA_BYTES
         assert config.keys() <= KNOWN and all(each.keys() <= FILE_KEYS for each in config["write_files"])
-        assert config["runcmd"][-1] == ["sh", "/etc/assay/role.sh"] and "${" not in text
+        assert config["runcmd"][-1][0] == "sh" and "${" not in text
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_script_is_that_of_a_role_with_values_that_it_takes(name: str) -> None:
     for _, config in configs(name).values():
-        packed = file_of(config, "/etc/assay/role.sh")
+        packed, _ = role_files(config)
         assert packed["encoding"] == "gz+b64" and packed["permissions"] == "0755"
         script = gzip.decompress(base64.b64decode(packed["content"])).decode()
         (role,) = [line.removeprefix("ROLE=") for line in script.splitlines() if line.startswith("ROLE=")]
         assert "main" in script and len(script) <= len(role_script(role))
+        assert (packed["path"], config["runcmd"][-1][1]) == (script_path(role), script_path(role))
         check_values(role, values_of(config))
 
 
@@ -78,9 +84,7 @@ def test_host_with_secrets_of_nobody() -> None:
     """No parameter that could hold a secret goes into user data, and no value is readable by all users of a host."""
     for name in NAMES:
         assert not any(body.get("NoEcho") for body in template(name)["Parameters"].values())
-        assert all(
-            file_of(config, "/etc/assay/role.env")["permissions"] == "0600" for _, config in configs(name).values()
-        )
+        assert all(role_files(config)[1]["permissions"] == "0600" for _, config in configs(name).values())
 
 
 def test_packages_come_by_the_proxy_from_the_first_one_on() -> None:
@@ -127,7 +131,7 @@ def test_what_clients_mount() -> None:
     assert mounts["nfs-gp3"]["MOUNT"] == "10.42.16.7:/export" and mounts["nfs-gp3"]["MOUNT_TYPE"] == "nfs4"
     assert mounts["beegfs-volumes"]["SERVERS"] == "10.42.16.7" and mounts["beegfs"]["SERVERS"] == "10.0.0.6"
     assert mounts["beegfs-volumes"]["MOUNT_POINT"] == "/sharedscratch"
-    assert file_of(configs("orangefs")["StorageLaunchTemplate"][1], ROLE_ENV)["content"].count("10.42.16.7") == 2
+    assert values_of(configs("orangefs")["StorageLaunchTemplate"][1])["SERVERS"].count("10.42.16.7") == 2
     gluster = configs("glusterfs-volumes")
     assert values_of(gluster["StorageLaunchTemplate"][1])["VOLUME"] == "replica-2"
     assert values_of(gluster["ClientLaunchTemplate"][1])["MOUNT"] == "10.42.16.7:/assay"

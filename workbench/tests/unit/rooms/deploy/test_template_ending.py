@@ -8,6 +8,7 @@ import pytest
 from paths import REPOSITORY
 from stack_templates import NAMES, Values, resources, template
 
+from assay.rooms.deploy.work.life.charges import FREE
 from assay.rooms.deploy.work.templates.ending import ENDING, RETRY, ROLE, is_reading
 from assay.rooms.deploy.work.templates.functions import references
 from assay.rooms.deploy.work.templates.keeping import stack_policy
@@ -15,7 +16,7 @@ from assay.rooms.deploy.work.templates.keeping import stack_policy
 SETTINGS: tuple[dict[str, str], ...] = (
     {},
     {"VpcId": "vpc-0123456789abcdef0", "SubnetId": "subnet-0123456789abcdef0"},
-    {"ClientCount": "0", "LoginCidr": "192.0.2.7/32", "SnapshotHours": "6", "BudgetAmount": "50"},
+    {"ClientCount": "0", "LoginCidr": "192.0.2.7/32", "SnapshotHours": "6", "BudgetEmail": "a@b.example"},
 )
 
 
@@ -46,7 +47,11 @@ def test_all_else_is_deleted_before_the_end(name: str, given: dict[str, str]) ->
         return each in ENDING or any(reaches(other) for other in needs[each])
 
     assert [each for each in made if not reaches(each)] == []
-    assert needs[RETRY] == {ROLE, "EndSchedule"} and needs["EndSchedule"] == {ROLE} and needs[ROLE] == set()
+    assert needs[RETRY] == {ROLE, "EndSchedule"} and needs[ROLE] == set()
+    # The mail is there until all has been deleted that can hold the deletion up.
+    has_mail = "BudgetEmail" in given and "BudgetEmail" in document["Parameters"]
+    assert needs["EndSchedule"] == {ROLE, *(["EndFailedRule"] if has_mail else [])}
+    assert not has_mail or (needs["EndFailedRule"] == {"EndTopic", "EndTopicPolicy"} and needs["EndTopic"] == {ROLE})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -93,11 +98,11 @@ def test_interface_of_a_mount_target_may_be_deleted_in_its_subnet(given: dict[st
 def test_names_fit_the_rights_to_them() -> None:
     """A right to `assay-*-UUID` is of use only if the schedules, the bucket and the table are called so."""
     for name in ("nfs-gp3", "s3-tiered", "dynamodb-provisioned"):
-        made = Values(template(name), BudgetAmount="50").resources()
+        made = Values(template(name), BudgetEmail="ann@example.org").resources()
         for body in made.values():
-            for key in ("Name", "BucketName", "TableName"):
+            for key in ("Name", "BucketName", "TableName", "TopicName"):
                 written = body.get("Properties", {}).get(key)
-                if body["Type"].split("::")[1] in ("Scheduler", "S3", "DynamoDB") and written:
+                if body["Type"].split("::")[1] in ("Scheduler", "S3", "DynamoDB", "SNS", "Events") and written:
                     assert written.startswith("assay-") and written.endswith("-6f1c2a30-0000-4000-8000-0a1b2c3d4e5f")
                     assert len(written) <= 63
 
@@ -109,6 +114,28 @@ def test_schedules_delete_the_stack_at_its_expiry() -> None:
     assert again["StartDate"] == "2026-12-31T18:00:00Z" and again["ScheduleExpression"] == "rate(60 minutes)"
     assert end["Target"]["Arn"] == "arn:aws:scheduler:::aws-sdk:cloudformation:deleteStack"
     assert end["Target"]["Input"] == f'{{"StackName": "{Values(template("nfs-gp3"))({"Ref": "AWS::StackId"})}"}}'
+
+
+def test_a_failed_deletion_sends_a_mail() -> None:
+    values = Values(template("nfs-gp3"), BudgetEmail="ann@example.org")
+    made = values.resources()
+    assert made["EndTopic"]["Properties"]["Subscription"] == [{"Protocol": "email", "Endpoint": "ann@example.org"}]
+    rule = made["EndFailedRule"]["Properties"]
+    assert (rule["EventPattern"]["source"], rule["EventPattern"]["detail-type"]) == (
+        ["aws.cloudformation"],
+        ["CloudFormation Stack Status Change"],
+    )
+    assert rule["EventPattern"]["detail"] == {
+        "stack-id": [values({"Ref": "AWS::StackId"})],
+        "status-details": {"status": ["DELETE_FAILED"]},
+    }
+    (target,) = rule["Targets"]
+    assert target["Arn"] == "<EndTopic>" and "deploy down nfs1 --region eu-west-1" in json.loads(target["Input"])
+    assert not {"EndTopic", "EndFailedRule", "EndTopicPolicy"} & Values(template("nfs-gp3")).resources().keys()
+
+
+def test_what_is_deleted_last_costs_nothing() -> None:
+    assert {template("nfs-gp3")["Resources"][name]["Type"] for name in ENDING} <= FREE
 
 
 def test_hosts_of_a_bucket_may_use_it_and_nothing_else() -> None:

@@ -39,6 +39,10 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "SpotMaxPrice": (("", "0.25", "1", "12.5"), ("0", "0.0", "-1", "free", "0,25", "1e3")),
     "PlacementGroupName": (("", "hpc", "my group"), ("a/b", "$x")),
     "BudgetEmail": (("", "ann@example.org"), ("ann", "ann@example", "a b@c.de", "@example.org")),
+    "PermissionsBoundary": (
+        ("", "arn:aws:iam::123456789012:policy/assay-boundary", "arn:aws-us-gov:iam::aws:policy/x/Y+=,.@_-1"),
+        ("assay-boundary", "arn:aws:iam::123456789012:role/x", "arn:aws:iam::1:policy/x", "arn:aws:iam::aws:policy/"),
+    ),
     "ClientInstanceType": (
         ("c6in.2xlarge", "m7i-flex.large", "u-6tb1.metal"),
         ("", "c6in", "large", "c6in.2xlarge ", "m7g.large", "a1.large"),

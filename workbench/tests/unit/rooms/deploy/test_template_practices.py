@@ -20,12 +20,19 @@ UNTAGGED = {
     *("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::Route", "AWS::EC2::SubnetRouteTableAssociation"),
     *("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress", "AWS::IAM::InstanceProfile"),
     *("AWS::EC2::EIPAssociation", "AWS::IAM::RolePolicy"),
-    *("AWS::Scheduler::Schedule", "AWS::EFS::MountTarget", "AWS::S3::BucketPolicy", "AWS::EC2::LaunchTemplate"),
+    *(
+        "AWS::SNS::TopicPolicy",
+        "AWS::Scheduler::Schedule",
+        "AWS::EFS::MountTarget",
+        "AWS::S3::BucketPolicy",
+        "AWS::EC2::LaunchTemplate",
+    ),
     *("AWS::CloudFormation::WaitCondition", "AWS::CloudFormation::WaitConditionHandle"),
 }
 """Types that take no tags; launch templates take them as a specification."""
 LASTING = {"AWS::EC2::PlacementGroup"}
 """Types that an update replaces if a tag differs."""
+PUBLISHING = {"Principal": {"Service": "events.amazonaws.com"}, "Action": "sns:Publish"}
 ANYWHERE = {"0.0.0.0/0", "::/0"}
 SECTIONS = (
     *("AWSTemplateFormatVersion", "Description", "Metadata", "Parameters", "Rules", "Mappings", "Conditions"),
@@ -139,8 +146,29 @@ def rights_are_few(document: Document) -> Iterator[str]:
 def services_cannot_be_used_by_others(document: Document) -> Iterator[str]:
     for name, body in resources(document, "AWS::IAM::Role").items():
         for statement in body["AssumeRolePolicyDocument"]["Statement"]:
-            if statement["Principal"]["Service"].startswith("scheduler.") and "Condition" not in statement:
+            # Instances of others cannot have the hosts' role without the right to pass it.
+            is_of_hosts = statement["Principal"]["Service"] == "ec2.amazonaws.com"
+            if not is_of_hosts and statement.get("Condition", {}).keys() != {"StringEquals", "ArnLike"}:
                 yield name
+
+
+def roles_take_a_boundary(document: Document) -> Iterator[str]:
+    given = {"Fn::If": ["HasPermissionsBoundary", {"Ref": "PermissionsBoundary"}, {"Ref": "AWS::NoValue"}]}
+    for name, body in resources(document, "AWS::IAM::Role").items():
+        if body.get("PermissionsBoundary") != given:
+            yield name
+
+
+def topics_take_events_only(document: Document) -> Iterator[str]:
+    topics = resources(document, "AWS::SNS::Topic")
+    policies = resources(document, "AWS::SNS::TopicPolicy").values()
+    if {topic["Ref"] for body in policies for topic in body["Topics"]} != topics.keys():
+        yield "a topic has no policy"
+    for body in policies:
+        for statement in body["PolicyDocument"]["Statement"]:
+            # With a condition, which EventBridge does not support there, no mail would come.
+            if statement != {**statement, **PUBLISHING} or "Condition" in statement:
+                yield statement["Sid"]
 
 
 def names_need_no_further_capability(document: Document) -> Iterator[str]:
@@ -285,14 +313,19 @@ def hosts_have_a_route_before_they_begin(document: Document) -> Iterator[str]:
             yield name
 
 
-def budget_has_a_condition(document: Document) -> Iterator[str]:
+def mails_have_a_condition(document: Document) -> Iterator[str]:
+    conditions = {"AWS::Budgets::Budget": "HasBudget", "AWS::SNS::Topic": "HasBudgetEmail"}
+    conditions |= {"AWS::SNS::TopicPolicy": "HasBudgetEmail", "AWS::Events::Rule": "HasBudgetEmail"}
     for name, body in document["Resources"].items():
-        if body["Type"] == "AWS::Budgets::Budget" and body.get("Condition") != "HasBudget":
+        if body.get("Condition") != conditions.get(body["Type"], body.get("Condition")):
             yield name
 
 
 def optional_parts_are_asked_for(document: Document) -> Iterator[str]:
-    defaults = {"BudgetAmount": 0, "SnapshotHours": 0, "SpotMaxPrice": "", "StorageSpotMaxPrice": "", "LoginCidr": ""}
+    defaults = {"BudgetAmount": 0, "SnapshotHours": 0}
+    defaults |= dict.fromkeys(
+        ("SpotMaxPrice", "StorageSpotMaxPrice", "LoginCidr", "BudgetEmail", "PermissionsBoundary"), ""
+    )
     parameters = document["Parameters"]
     yield from (name for name, value in defaults.items() if name in parameters and parameters[name]["Default"] != value)
 
@@ -340,7 +373,7 @@ PRACTICES = (
     ),
     Practice(
         services_cannot_be_used_by_others,
-        lambda d: _of(d, "EndRole")["AssumeRolePolicyDocument"]["Statement"][0].pop("Condition"),
+        lambda d: _of(d, "SnapshotRole")["AssumeRolePolicyDocument"]["Statement"][0].pop("Condition"),
     ),
     Practice(names_need_no_further_capability, lambda d: _of(d, "HostRole").update(RoleName="assay")),
     Practice(everything_is_tagged, lambda d: _of(d, "Vpc")["Tags"].pop()),
@@ -369,7 +402,12 @@ PRACTICES = (
     Practice(buckets_are_closed, lambda d: d["Resources"].pop("BucketPolicy"), "s3-tiered"),
     Practice(network_has_gateway_endpoints, lambda d: d["Resources"].pop("S3Endpoint")),
     Practice(hosts_have_a_route_before_they_begin, lambda d: d["Resources"]["ServersHandle"].pop("Metadata")),
-    Practice(budget_has_a_condition, lambda d: d["Resources"]["Budget"].pop("Condition")),
+    Practice(mails_have_a_condition, lambda d: d["Resources"]["EndTopic"].pop("Condition")),
+    Practice(roles_take_a_boundary, lambda d: _of(d, "SnapshotRole").pop("PermissionsBoundary")),
+    Practice(
+        topics_take_events_only,
+        lambda d: _of(d, "EndTopicPolicy")["PolicyDocument"]["Statement"][0].update(Principal="*"),
+    ),
     Practice(optional_parts_are_asked_for, lambda d: d["Parameters"]["SnapshotHours"].update(Default=24)),
 )
 

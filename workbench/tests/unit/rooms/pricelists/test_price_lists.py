@@ -183,6 +183,31 @@ def test_deep_archive_has_a_file_of_its_own():
     assert any("/AmazonS3GlacierDeepArchive/current/us-east-1/" in address for address in needed_urls(old))
 
 
+def test_networks_of_ireland_and_virginia():
+    """Regional gateways, provisioned rates and blocks of addresses stand beside what the rows mean."""
+    ireland = book(
+        "aws",
+        "eu-west-1",
+        row("gateway", "nat-gateway", "hour"),
+        row("gateway-traffic", "nat-gateway", "GiB"),
+        row("address", "public-ipv4", "hour"),
+        row("address", "public-ipv4-idle", "hour"),
+    )
+    found = renewed(ireland, "AmazonEC2-2026-09-25-eu-west-1.json", "AmazonVPC-2026-07-24.json", day=None)
+    assert {
+        key[:2]: (each.new.price, each.new.sku) for key, each in zip(prices(found), found.changes, strict=True)
+    } == {
+        ("gateway", "nat-gateway"): (Decimal("0.048"), "KFNSSCHWD43WZK2R"),
+        ("gateway-traffic", "nat-gateway"): (Decimal("0.048"), "DTH8595YVPFXV226"),
+        ("address", "public-ipv4"): (Decimal("0.005"), "CNZ4XSXPRJXGA4ZF"),
+        ("address", "public-ipv4-idle"): (Decimal("0.005"), "MHVKGXCT3GPZ4RVC"),
+    }
+    offers = [address.removesuffix("/current/eu-west-1/index.csv") for address in needed_urls(ireland)]
+    assert [offer.rpartition("/")[2] for offer in offers] == ["AmazonEC2", "AmazonVPC"]
+    virginia = book("aws", "us-east-1", row("address", "public-ipv4", "hour"))
+    assert renewed(virginia, "AmazonVPC-2026-07-24.json", day=None).changes[0].new.sku == "4GQUNXTFWVSGPUZK"
+
+
 def test_file_systems_by_zone():
     """Made: usage types and rates of Tokyo as public readers of the list quote them, in the form of the list."""
     made = [

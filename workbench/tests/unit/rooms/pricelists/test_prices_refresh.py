@@ -52,6 +52,9 @@ EC2 = [
     plain("EBS:VolumeP-IOPS.io2.tier2", Price("IOPS-Mo", "0.0455"), family="System Operation"),
     plain("EBS:VolumeP-IOPS.io2.tier3", Price("IOPS-Mo", "0.03185"), family="System Operation"),
     plain("EBS:VolumeIOUsage", Price("IOs", "0.0000000600"), family="System Operation"),
+    plain("NatGateway-Hours", Price(HOURS, "0.046"), family="NAT Gateway"),
+    plain("RegionalNatGateway-Hours", Price(HOURS, "0.047"), family="NAT Gateway"),
+    plain("NatGateway-Bytes", Price("GB", "0.048"), family="NAT Gateway"),
 ]
 FILES = {
     "AmazonEC2": EC2,
@@ -119,6 +122,11 @@ FILES = {
             for code, region, usd in (("USE2", "us-east-2", "0.011"), ("EU", "eu-west-1", "0.02"))
         ),
     ],
+    "AmazonVPC": [
+        plain("USE1-PublicIPv4:InUseAddress", Price(HOURS, "0.006"), family=""),
+        plain("USE1-PublicIPv4:IdleAddress", Price(HOURS, "0.007"), family=""),
+        plain("USE1-PublicIPv4:ContiguousBlock", Price(HOURS, "0.008"), family=""),
+    ],
     "AWSDirectConnect": [
         *(
             plain(f"{place}-{kind}PortUsage:10G", Price(HOURS, usd), family="Direct Connect", location=place)
@@ -163,6 +171,10 @@ FOUND = {
     ("filesystem-capacity", "fsx-lustre-scratch-1", "on-demand", ""): Decimal("0.141"),
     ("port", "direct-connect-10g", "on-demand", ""): Decimal("2.3"),
     ("port", "direct-connect-hosted-10g", "on-demand", ""): Decimal("2.48"),
+    ("gateway", "nat-gateway", "on-demand", ""): Decimal("0.046"),
+    ("gateway-traffic", "nat-gateway", "on-demand", ""): Decimal("0.048"),
+    ("address", "public-ipv4", "on-demand", ""): Decimal("0.006"),
+    ("address", "public-ipv4-idle", "on-demand", ""): Decimal("0.007"),
 }
 """What the files above say of the shipped book of us-east-1."""
 AS = {"csv": as_csv, "json": as_json}
@@ -440,8 +452,8 @@ GOOD = {form: write("AmazonEC2", EC2) for form, write in AS.items()}
         ('{"a" 1}', "not an AWS price list file: '1}' where JSON has `:`"),
         ("{" + '"a":' + "[" * 100_000, "not an AWS price list file: it is nested too deeply"),
         (GOOD["json"][: len(GOOD["json"]) // 2], "the file is truncated"),
-        (GOOD["csv"][:-1], "f:25: the file is truncated"),
-        (GOOD["csv"] + '"SKU1","T"\n', "f:26: the file is truncated"),
+        (GOOD["csv"][:-1], "f:28: the file is truncated"),
+        (GOOD["csv"] + '"SKU1","T"\n', "f:29: the file is truncated"),
         (GOOD["csv"].replace("0.0990000000", "1e999"), "f:7: '1e999' is more than 10^15"),
         (GOOD["json"].replace("0.0990000000", "1e-99"), "'1e-99' is finer than 10^-12"),
         (GOOD["csv"].replace('"PricePerUnit"', '"Price"'), "not an AWS price list file: it has no column priceperunit"),
@@ -561,7 +573,7 @@ def test_what_cannot_be_read_gets_one_line_and_nothing_is_written(address, tmp_p
 def test_the_present_files_are_asked_for_by_region_and_service():
     found = needed_urls(load_book("aws-eu-west-1"))
     assert "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/eu-west-1/index.csv" in found
-    assert len(found) == len(set(found)) == 8
+    assert len(found) == len(set(found)) == 9
 
 
 WITHOUT = (

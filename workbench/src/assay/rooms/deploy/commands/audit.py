@@ -69,7 +69,7 @@ def _facts(tagged: "Tagged", priced: "PricedThing", now: dt.datetime) -> dict[st
         "kind": priced.thing.kind,
         "what": priced.thing.what,
         "per_day": None if priced.day is None else str(priced.day),
-        "note": priced.note,
+        "note": priced.remarks,
         "expires": tagged.expires.isoformat() if tagged.expires else None,
         "is_left": tagged.is_left,
         "is_expired": tagged.is_expired(now),

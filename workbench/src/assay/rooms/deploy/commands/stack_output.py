@@ -88,7 +88,7 @@ def print_prices(prices: "Prices") -> None:
         name = first.thing.id if is_single else f"{first.thing.id} ... {last.thing.id}"
         what = first.thing.what if is_single else f"{count} times {first.thing.what}"
         hour = None if first.hour is None else first.hour * count
-        rows.append([name, what, money(hour, ""), first.note])
+        rows.append([name, what, money(hour, ""), first.remarks])
     source = prices.source or "no price book"
     columns = ["name", "what", f"{prices.currency} an hour", "note"]
     print_table(columns, rows, f"Prices: {source}", [f"{prices.currency} an hour"])
@@ -98,15 +98,16 @@ def equal_things(things: Sequence["PricedThing"]) -> list[tuple["PricedThing", "
     """Return the first and the last of things that are the same but for their names, and how many these are."""
     groups: dict[tuple[object, ...], list[PricedThing]] = {}
     for each in things:
-        groups.setdefault((each.thing.kind, each.thing.what, each.hour, each.note), []).append(each)
+        groups.setdefault((each.thing.kind, each.thing.what, each.hour, each.remarks), []).append(each)
     return [(found[0], found[-1], len(found)) for found in groups.values()]
 
 
 def sum_text(prices: "Prices", per: str = "hour") -> str:
     """Return the sum of prices for an hour or a day, with `at least` if something has no price."""
     amount = prices.hour if per == "hour" else prices.day
-    least, article = "" if prices.is_complete else "at least ", "an" if per == "hour" else "a"
-    return f"{least}{money(amount, prices.currency)} {article} {per}"
+    least, article = "at least " if prices.has_unknown else "", "an" if per == "hour" else "a"
+    use = ", and what is charged by use" if prices.has_use else ""
+    return f"{least}{money(amount, prices.currency)} {article} {per}{use}"
 
 
 def print_hosts(hosts: Sequence["StackHost"]) -> None:
@@ -154,7 +155,7 @@ def print_things(things: Iterable[tuple["Tagged", "PricedThing"]], currency: str
             money(priced.day, ""),
             "stack is gone" if tagged.is_left else left_text(tagged.expires, now),
             tagged.owner,
-            priced.note,
+            priced.remarks,
         ]
         for tagged, priced in things
     ]

@@ -84,7 +84,8 @@ def _print(
         names = ", ".join(host.name or host.id for host in lost)
         note(warning(f"AWS took back {len(lost)} spot instances: {names}"))
     spent = output.cost_until(prices.hour, stack.created, now)
-    print_line(f"price: {output.sum_text(prices)} now; about {output.money(spent, prices.currency)} since its creation")
+    print_line(f"price now: {output.sum_text(prices)}")
+    print_line(f"cost since its creation: about {output.money(spent, prices.currency)}")
     left = output.left_text(stack.expires, now)
     rest = output.cost_until(prices.hour, now, stack.expires) if stack.expires else None
     print_line(f"time left: {left}; until then {output.money(rest, prices.currency)}")

@@ -144,9 +144,9 @@ def _check_name(name: str) -> None:
     names = design_names()
     if name in names or "/" in name or Path(name).suffix or Path(name).exists():
         return
-    # Reading all designs takes seconds: first those with a similar name.
+    # Reading all designs takes seconds: only those with a similar name are.
     near = next(filter(has_template, difflib.get_close_matches(name, names, n=5)), None)
-    hint = f"did you mean `{near}`?" if near else f"one of: {', '.join(filter(has_template, names))}"
+    hint = f"did you mean `{near}`?" if near else "docs/guides/deploy.md lists those with a template, such as nfs-gp3"
     raise AssayError(f"there is no design {display_value(name)}", hint)
 
 

@@ -12,6 +12,7 @@ class FaultKind(StrEnum):
     EXPIRED_CREDENTIALS = "expired-credentials"
     WRONG_CREDENTIALS = "wrong-credentials"
     NO_RIGHT = "no-right"
+    NO_ROLE_RIGHT = "no-role-right"
     NO_REGION = "no-region"
     WRONG_REGION = "wrong-region"
     CLOCK = "clock"
@@ -40,6 +41,7 @@ MEANINGS = {
     FaultKind.EXPIRED_CREDENTIALS: "the credentials have expired",
     FaultKind.WRONG_CREDENTIALS: "AWS does not accept the credentials",
     FaultKind.NO_RIGHT: "the credentials lack a right",
+    FaultKind.NO_ROLE_RIGHT: "the credentials may not make this role",
     FaultKind.WRONG_REGION: "the region cannot be used",
     FaultKind.CLOCK: "the clock of this machine is wrong, or the request took too long",
     FaultKind.QUOTA: "a quota of the account is reached",
@@ -63,6 +65,9 @@ HINTS = {
     FaultKind.EXPIRED_CREDENTIALS: "get new ones, such as by `aws sso login`, and repeat the command: it goes on",
     FaultKind.WRONG_CREDENTIALS: "check AWS_PROFILE and the keys of this profile",
     FaultKind.NO_RIGHT: "ask for this right; docs/guides/deploy.md has a policy with all that are needed",
+    FaultKind.NO_ROLE_RIGHT: "where roles need a permissions boundary, add --parameter "
+    "PermissionsBoundary=ARN, such as arn:aws:iam::ACCOUNT:policy/assay-boundary; that policy is beside "
+    "docs/guides/deploy.md",
     FaultKind.NO_REGION: "add --region REGION, or set AWS_DEFAULT_REGION",
     FaultKind.WRONG_REGION: "check the name of the region, and that the account has enabled it",
     FaultKind.CLOCK: "set the clock of this machine: AWS accepts 5 minutes of difference",

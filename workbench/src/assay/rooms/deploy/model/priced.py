@@ -20,7 +20,8 @@ class Thing:
         items: What is paid for by the hour or month.
         term: Term of the instances: on-demand or spot.
         max_price: Most that an hour of a spot instance may cost; None: as on demand (EC2 API, SpotMarketOptions).
-        note: What else it costs that follows from its use, or is in no price book; empty if nothing.
+        by_use: What of it is charged by use, which is in no sum; empty if nothing.
+        note: Why it costs more than `items`, such as a part that no price book has; empty if it does not.
     """
 
     kind: str
@@ -29,6 +30,7 @@ class Thing:
     items: tuple[BillItem, ...] = ()
     term: Term = "on-demand"
     max_price: Decimal | None = None
+    by_use: str = ""
     note: str = ""
 
 
@@ -38,15 +40,20 @@ class PricedThing:
 
     Attributes:
         thing: The thing.
-        hour: Cost of an hour; None: unknown.
-        most: The most that an hour may cost: spot prices change; None: unknown.
-        note: What the price does not contain, or why it is unknown; empty if it is complete.
+        hour: Cost of an hour, without what is charged by use; None: unknown, or there is nothing else.
+        most: The most that an hour may cost: spot prices change; None as for `hour`.
+        note: What else the price does not contain, or why it is unknown; empty if it is known.
     """
 
     thing: Thing
     hour: Decimal | None
     most: Decimal | None
     note: str
+
+    @property
+    def remarks(self) -> str:
+        """What the price does not contain: what is unknown, and what is charged by use; empty if it has all."""
+        return "; ".join(filter(None, (self.note, self.thing.by_use)))
 
     @property
     def day(self) -> Decimal | None:
@@ -84,6 +91,16 @@ class Prices:
         return exact_sum(each.most for each in self.things if each.most is not None)
 
     @property
+    def has_unknown(self) -> bool:
+        """Whether a price is unknown, so that the sums are lower bounds."""
+        return any(each.note for each in self.things)
+
+    @property
+    def has_use(self) -> bool:
+        """Whether something is charged by use, which the sums do not contain."""
+        return any(each.thing.by_use for each in self.things)
+
+    @property
     def is_complete(self) -> bool:
-        """Whether the price of each thing is known and contains all that it costs."""
-        return not any(each.note for each in self.things)
+        """Whether the sums contain all that the things cost."""
+        return not (self.has_unknown or self.has_use)

@@ -14,8 +14,6 @@ STACK_TAG, RUN_TAG, OWNER_TAG, EXPIRES_TAG, ROLE_TAG = (
 """Tags of everything that a template of Assay makes."""
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%S"
 """Form of `assay:expires`, in UTC."""
-SPOT_REASONS = frozenset({"Server.SpotInstanceTermination", "Server.SpotInstanceShutdown"})
-"""Codes of an instance's state reason when AWS takes a spot instance back (EC2 API, StateReason)."""
 
 
 def parse_expiry(text: str) -> dt.datetime | None:
@@ -145,8 +143,3 @@ class StackHost:
     is_spot: bool
     is_interrupted: bool
     reason: str
-
-    @property
-    def is_live(self) -> bool:
-        """Whether it runs or is about to."""
-        return self.state in ("pending", "running")

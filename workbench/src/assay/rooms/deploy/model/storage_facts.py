@@ -13,12 +13,12 @@ class StorageFacts:
         mount: What clients mount, as `Fn::Sub` takes it; empty: nothing.
         servers: Addresses of the servers with spaces between, as `Fn::Sub` takes them.
         ready: Resources that must be there before clients are, and to which nothing of theirs refers.
-        policies: What the role of the hosts may do.
+        rights: What the role of the hosts may do, as statements.
         outputs: Name of an output -> its description and value.
     """
 
     mount: str = ""
     servers: str = ""
     ready: tuple[str, ...] = ()
-    policies: tuple[Mapping[str, Any], ...] = ()
+    rights: tuple[Mapping[str, Any], ...] = ()
     outputs: Mapping[str, tuple[str, Any]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from assay.rooms.pricelists.work.aws import HOST, ROOT
 from assay.rooms.pricelists.work.price_list import ON_DEMAND, RESERVED, SAVINGS, Attributes, ListedPrice
 
 EC2, S3, EFS, FSX = "AmazonEC2", "AmazonS3", "AmazonEFS", "AmazonFSx"
-DYNAMODB, TRANSFER, LINKS = "AmazonDynamoDB", "AWSDataTransfer", "AWSDirectConnect"
+DYNAMODB, TRANSFER, LINKS, VPC = "AmazonDynamoDB", "AWSDataTransfer", "AWSDirectConnect", "AmazonVPC"
 DEEP = "AmazonS3GlacierDeepArchive"
 """Deep archive is a service of its own in the price list; reads from it are priced with those of S3."""
 _HERE = {"locationtype": ("AWS Region", "")}
@@ -61,6 +61,13 @@ _S3 = {
 }
 _PUTS = {"s3-glacier-flexible": ("PutObject",), "s3-deep-archive": ("PutObject", "PostObject")}
 """The archive classes price some operations of a request tier differently."""
+_NETWORK = {
+    ("gateway", "nat-gateway"): (EC2, "NatGateway-Hours"),
+    ("gateway-traffic", "nat-gateway"): (EC2, "NatGateway-Bytes"),
+    ("address", "public-ipv4"): (VPC, "PublicIPv4:InUseAddress"),
+    ("address", "public-ipv4-idle"): (VPC, "PublicIPv4:IdleAddress"),
+}
+"""Dimension and item -> file and usage type. Public addresses moved from EC2's file to that of VPC in 2024."""
 _RESTORES = {"s3-glacier-flexible": "RestoreObject", "s3-deep-archive": "DeepArchiveRestoreObject"}
 LOCATIONS = {
     "us-east-1": "US East (N. Virginia)",
@@ -324,6 +331,9 @@ def _table_rule(dimension: str, item: str) -> AwsRule | None:
 
 
 def _network_rule(dimension: str, item: str) -> AwsRule | None:
+    if (dimension, item) in _NETWORK:
+        file, usage = _NETWORK[dimension, item]
+        return AwsRule(file, (usage,), _HERE)
     if (dimension, item) == ("transfer-out", "internet"):
         where = {"transfertype": ("AWS Outbound",), "tolocation": ("External",)}
         return AwsRule(TRANSFER, ("DataTransfer-Out-Bytes",), where, by_origin=True)

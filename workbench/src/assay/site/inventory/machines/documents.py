@@ -104,6 +104,7 @@ class SiteFacts:
         design: Name of the design of which it was made; None if it names none.
         values: Parameter of the design -> value.
         hosts: Type of the instances that generate load, or are for logins -> how many run.
+        network: Rented part of the network, as price books call it -> how many.
     """
 
     storage: SiteStorage | None = None
@@ -111,6 +112,7 @@ class SiteFacts:
     design: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     hosts: Mapping[str, int] = field(default_factory=dict)
+    network: Mapping[str, int] = field(default_factory=dict)
 
 
 def facts_in(document: Document, region: str = "") -> SiteFacts:
@@ -123,10 +125,11 @@ def facts_in(document: Document, region: str = "") -> SiteFacts:
     tool = tool_of(document)
     found: Mapping[str, Any] = {}
     hosts: Mapping[str, int] = {}
+    network: Mapping[str, int] = {}
     if tool == STACK:
         found = cloudformation.stack_outputs(document)
         region = region or cloudformation.region_of(document)
-        hosts = cloudformation.host_types(document)
+        hosts, network = cloudformation.host_types(document), cloudformation.network_parts(document)
     elif tool == TERRAFORM:
         found = terraform.state_outputs(document) if terraform.is_state(document) else terraform.outputs_of(document)
     outputs = {"_".join(words_of(name)): value for name, value in found.items()}
@@ -143,7 +146,7 @@ def facts_in(document: Document, region: str = "") -> SiteFacts:
     )
     has_storage = storage.has_files or storage.bucket or storage.table
     design, values = _design(texts.get("assay_design", ""))
-    return SiteFacts(storage if has_storage else None, region, design, values, hosts)
+    return SiteFacts(storage if has_storage else None, region, design, values, hosts, network)
 
 
 def _listed(value: object) -> list[str]:

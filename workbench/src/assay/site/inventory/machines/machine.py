@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from assay.model.base import AssayError
 from assay.model.site.host import is_host_name
 from assay.site.inventory.foreign import ForeignInventory, ReportLine
+from assay.site.inventory.names import is_ip
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -40,6 +41,7 @@ class CloudMachine:
         port: Port of sshd; None: the default of ssh.
         identity: File of the private key; None: the default of ssh.
         role: `client`, `server` or `login`; empty if it is to be found in the names of its groups, or else in its own.
+        instance: As of `Host`.
     """
 
     name: str
@@ -50,6 +52,7 @@ class CloudMachine:
     port: int | None = None
     identity: str | None = None
     role: str = ""
+    instance: str | None = None
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -60,6 +63,18 @@ class CloudMachine:
     def endpoints(self) -> tuple[str, ...]:
         """Where its sshd answers: several machines may have one address and different ports."""
         return tuple(f"{address} {self.port or ''}" for address in self.addresses)
+
+
+def refuse_first_page(token: object) -> None:
+    """Refuse an answer that names where it goes on: it lacks machines.
+
+    Raises:
+        AssayError: There is such a token.
+    """
+    if token:
+        raise AssayError(
+            "has only a part of the machines: it ends with a token for the next page", "store all pages in one"
+        )
 
 
 def words_of(name: str) -> list[str]:
@@ -77,15 +92,6 @@ def singular_words(name: str) -> set[str]:
     """Return the words of a name as they are, in singular, and without numbers behind them."""
     words = {re.sub(r"\d+$", "", word) for word in words_of(name)}
     return words | {singular(word) for word in words}
-
-
-def is_ip(text: str) -> bool:
-    """Whether a text is an IP address."""
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def is_private(address: str) -> bool:
@@ -159,7 +165,8 @@ def inventory_of(
         address = item.public or item.private
         if inside or (gate is not None and item is not gate):
             address = item.private or item.public
-        fields = {"address": address, "user": item.user, "port": item.port, "identity": item.identity}
+        about = {"user": item.user, "port": item.port, "identity": item.identity, "instance": item.instance}
+        fields = {"address": address, **about}
         if gate is not None and item is not gate:
             fields["jump"] = _login_text(gate)
         found.fields[item.name] = {key: value for key, value in fields.items() if value is not None}
@@ -188,6 +195,11 @@ def _roles(machines: Sequence[CloudMachine]) -> dict[str, str]:
     return by_group if any(by_group.values()) else {item.name: _role_of((item.name,)) for item in machines}
 
 
+def has_role_word(name: str) -> bool:
+    """Whether a name has a word for what a machine is for."""
+    return bool(_role_of((name,)))
+
+
 def _role_of(names: Sequence[str]) -> str:
     words = set[str]().union(*(singular_words(name) for name in names))
     return next((role for role, known in _ROLE_WORDS if not known.isdisjoint(words)), "")
@@ -201,5 +213,5 @@ def _clients(machines: Sequence[CloudMachine], roles: Mapping[str, str]) -> list
     others = [item for item in machines if roles[item.name] == SERVER]
     # Some clouds call each machine a server.
     is_plain = len({item.groups for item in others}) == 1 and not any(item.role for item in others)
-    words = set[str]().union(*(singular_words(group) for item in others for group in item.groups))
+    words = set[str]().union(*(singular_words(name) for item in others for name in (item.name, *item.groups)))
     return [item.name for item in others] if is_plain and words & SERVER_WORDS == {SERVER} else []

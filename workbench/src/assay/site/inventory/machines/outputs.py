@@ -1,11 +1,13 @@
 """Machines in named outputs, as of Terraform, OpenTofu and CloudFormation: addresses under names that people choose."""
 
+import ipaddress
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.site.inventory.machines.machine import CloudMachine, is_ip, is_private, singular, words_in, words_of
+from assay.site.inventory.machines.machine import CloudMachine, is_private, singular, words_in, words_of
+from assay.site.inventory.names import is_ip
 
 Values = Mapping[str, Any]
 
@@ -20,7 +22,7 @@ _NAME_WORDS = words_in(
 _OTHER_WORDS = words_in(
     "nat gateway vpc vnet subnet subnets cidr cidrs lb alb nlb elb balancer loadbalancer url urls uri id ids arn arns"
     " rds zone vpn allowed source mask netmask range endpoint endpoints key keys password token mount efs fsx bucket"
-    " port ports nameserver nameservers domain gw"
+    " port ports nameserver nameservers resolver resolvers ntp domain gw my caller vip vips virtual whitelist"
 )
 """Words of outputs whose addresses are those of no machine."""
 _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,62}\.)+[A-Za-z0-9-]{1,63}")
@@ -28,7 +30,7 @@ _SERVICE = re.compile(r"\.(elb|rds|efs|fsx|s3|eks|cache)[.-]|\.file\.core\.windo
 _LOGIN = re.compile(r"(?:^|\s)ssh\s(?:.*\s)?([A-Za-z_][\w.-]*)@([\w.:-]+)\s*$")
 
 USER_KEYS = (
-    *("user", "username", "user_name", "ssh_user", "ssh_username"),
+    *("user", "username", "user_name", "ssh_user", "ssh_username", "ciuser"),
     *("login_user", "admin_username", "admin_user", "ansible_user", "remote_user"),
 )
 KEY_KEYS = (
@@ -38,15 +40,15 @@ KEY_KEYS = (
 PORT_KEYS = ("ssh_port", "ansible_port")
 PUBLIC_KEYS = (
     *("public_ip", "public_ip_address", "nat_ip", "nat_ip_address", "external_ip"),
-    *("public_address", "floating_ip", "ipv4_address_public", "public_ipv4", "public_dns"),
+    *("public_address", "floating_ip", "ipv4_address_public", "public_ipv4", "main_ip", "public_dns"),
 )
 PRIVATE_KEYS = (
     *("private_ip", "private_ip_address", "internal_ip", "network_ip"),
     *("private_address", "private_ipv4", "ipv4_address_private", "private_dns"),
 )
 PLAIN_KEYS = (
-    *("ip", "address", "ip_address", "ipv4_address", "access_ip_v4", "default_ip_address"),
-    *("ipv4", "ansible_host", "host", "fqdn", "dns", "hostname"),
+    *("ip", "address", "ip_address", "ipv4_address", "access_ip_v4", "default_ip_address", "default_ipv4_address"),
+    *("ipv4", "ipv6_address", "ansible_host", "host", "fqdn", "dns", "hostname"),
 )
 NAME_KEYS = ("name", "instance_name", "display_name", "label", "hostname", "computer_name")
 """Keys of objects that describe a machine, in the order in which they are preferred."""
@@ -85,6 +87,9 @@ def machines_of_outputs(outputs: Values, known: Sequence[CloudMachine] = ()) -> 
         known: Machines that another source has described.
     """
     found = [item for name, value in outputs.items() for item in _machines(name, value)]
+    if known or not any(item.machine.addresses for item in found):
+        # Lists with gaps, as of the public addresses of machines of which some have none.
+        found = [item for item in found if item.machine.addresses]
     machines = list(known)
     places = {end: at for at, machine in enumerate(machines) for end in machine.endpoints}
     for item in sorted(found, key=lambda item: item.is_general):
@@ -138,11 +143,27 @@ def _parts(place: str, value: object, words: list[str], takes_names: bool) -> It
     if isinstance(value, str) and re.search(r"[,\s]", value.strip()):
         value = re.split(r"[,\s]+", value.strip())
     if isinstance(value, list):
-        flat = [part for item in value for part in (item if isinstance(item, list) else [item])]
-        for number, item in enumerate(flat):
-            yield from _parts(f"{place}-{number}", item, words, takes_names)
+        parts = [list(_parts(f"{place}-{number}", item, words, takes_names)) for number, item in enumerate(flat(value))]
+        for number, (found, item) in enumerate(zip(parts, flat(value), strict=True)):
+            if item in (None, "") and any(parts):
+                found.append((f"{place}-{number}", CloudMachine(f"{place}-{number}")))
+            yield from found
     elif isinstance(value, str) and (is_ip(value) or (takes_names and _is_machine_name(value))):
         yield place, _at(place, value, words)
+
+
+def flat(value: object) -> list[Any]:
+    """Return the items of a list, and those of lists in it; none of anything else."""
+    listed = value if isinstance(value, list) else []
+    return [part for item in listed for part in (item if isinstance(item, list) else [item])]
+
+
+def _is_outer(text: object) -> bool:
+    """Whether a text is an address at which other machines reach this one."""
+    if not isinstance(text, str) or not is_ip(text):
+        return False
+    address = ipaddress.ip_address(text)
+    return not (address.is_loopback or address.is_link_local)
 
 
 def _is_machine_name(text: str) -> bool:
@@ -187,18 +208,25 @@ def machine_of_object(value: Values, name: str) -> CloudMachine | None:
 
 
 def _of_interfaces(value: Values) -> dict[str, str]:
-    """Return the addresses of the first network interface of a machine, as Google, Yandex and libvirt nest them."""
-    interfaces = value.get("network_interface")
-    first = interfaces[0] if isinstance(interfaces, list) and interfaces and isinstance(interfaces[0], Mapping) else {}
-    access = first.get("access_config")
-    outer = access[0] if isinstance(access, list) and access and isinstance(access[0], Mapping) else first
-    listed = first.get("addresses")
+    """Return the addresses in a machine's interfaces, as Google, Yandex, libvirt, Proxmox, Scaleway nest them."""
+    interfaces = [item for item in flat(value.get("network_interface")) if isinstance(item, Mapping)]
+    first = interfaces[0] if interfaces else {}
+    outer = [item for one in interfaces for item in (*flat(one.get("access_config")), one) if isinstance(item, Mapping)]
+    listed = [item for item in flat(first.get("addresses") or value.get("ipv4_addresses")) if _is_outer(item)]
     found = {
-        "private_ip": first.get("network_ip") or first.get("ip_address"),
-        "public_ip": outer.get("nat_ip") or outer.get("nat_ip_address"),
-        "ip": listed[0] if isinstance(listed, list) and listed else None,
+        "private_ip": [first.get("network_ip") or first.get("ip_address"), *_addresses(value.get("private_ips"))],
+        "public_ip": [
+            *(item.get("nat_ip") or item.get("nat_ip_address") for item in outer),
+            *_addresses(value.get("public_ips")),
+        ],
+        "ip": listed,
     }
-    return {key: item for key, item in found.items() if isinstance(item, str) and item}
+    texts = {key: next((item for item in items if isinstance(item, str) and item), "") for key, items in found.items()}
+    return {key: text for key, text in texts.items() if text}
+
+
+def _addresses(listed: object) -> list[object]:
+    return [item.get("address") if isinstance(item, Mapping) else item for item in flat(listed)]
 
 
 def _key_user(value: Values) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.site.inventory.foreign import ReportLine
-from assay.site.inventory.machines.machine import CLIENT, LOGIN, CloudMachine
+from assay.site.inventory.machines.machine import CLIENT, LOGIN, CloudMachine, refuse_first_page
 
 START_HINT = "start compute nodes: set MinCount of a queue, or hold some with `salloc -N 4` on the head node"
 
@@ -31,6 +31,7 @@ def read_instances(document: Mapping[str, Any], report: ReportLine) -> list[Clou
     Raises:
         AssayError: No compute node runs.
     """
+    refuse_first_page(document.get("nextToken"))
     running = [item for item in document["instances"] if item.get("state", "running") == "running"]
     waiting = len(document["instances"]) - len(running)
     if waiting:

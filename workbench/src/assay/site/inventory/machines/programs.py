@@ -10,6 +10,7 @@ from pathlib import Path
 from assay.launch.commands import MAX_STDOUT_BYTES, collect
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.room import hook
+from assay.model.site.host import is_host_name
 from assay.model.study.hosts import HostTool
 from assay.model.user_files import path_kind, read_user_file
 from assay.site.inventory.machines.documents import PARALLELCLUSTER, STACK, TERRAFORM
@@ -45,8 +46,15 @@ def query_tool(known_by: HostTool, base: Path) -> bytes | None:
 def _terraform_outputs(folder: Path, name: str) -> bytes:
     """Return the state of a folder, or where it is elsewhere, its outputs as the program prints them."""
     state = folder / "terraform.tfstate"
+    chosen = folder / ".terraform" / "environment"
+    if path_kind(chosen) == "file":
+        # The workspace; `default` has its state in the folder itself.
+        data = read_user_file(chosen, f"cannot read {name}/.terraform/environment", "see its permissions", 4096)
+        workspace = data.decode("utf-8", "replace").strip()
+        if is_host_name(workspace) and workspace != "default":
+            state = folder / "terraform.tfstate.d" / workspace / state.name
     if path_kind(state) == "file":
-        data = read_user_file(state, f"cannot read the state {name}/{state.name}", "see its permissions", MAX_BYTES)
+        data = read_user_file(state, f"cannot read the state {state}", "see its permissions", MAX_BYTES)
         if b'"resources"' in data:
             return data
     program = next((one for one in TERRAFORM_PROGRAMS if shutil.which(one)), None)

@@ -31,7 +31,7 @@ class HostRole(Frozen):
         None, description="Node set, or a list of them, or @GROUP of the inventory; without it all of the inventory."
     )
     role: str = Field(description="Name of a role, or of several with `+` between them.")
-    values: dict[str, Any] = Field({}, description="Value by name, as `role.env` has it; a list is joined with spaces.")
+    values: dict[str, Any] = Field({}, description="Value by name; a list is joined with spaces.")
 
 
 class HostsFile(Frozen):
@@ -70,7 +70,7 @@ def read_hosts_file(path: Path, report: Callable[[str], None]) -> tuple[HostTask
         AssayError: The file, a host, a role or a value is not as it must be.
     """
     data = read_user_file(path, f"cannot read {path}", HINT, MAX_FILE_BYTES)
-    written, source = read_located_model(HostsFile, data, str(path), GUIDE)
+    written, source = read_located_model(HostsFile, data, str(path), GUIDE, "hosts file")
     tasks: list[HostTask] = []
     for name in written.values:
         if name not in known_variables():
@@ -102,14 +102,16 @@ def _values(entry: HostRole, common: Mapping[str, Any]) -> dict[str, str]:
     # Servers are set up before: a mount that fails then will not come later, as it may at the first boot of a stack.
     waits = {MOUNT_WAIT: MOUNT_WAIT_SECONDS} if MOUNT_WAIT in known else {}
     chosen = {**waits, **{name: value for name, value in common.items() if name in known}, **entry.values}
-    values = {name: _text(value) for name, value in chosen.items()}
+    values = {name: _text(name, value) for name, value in chosen.items()}
     check_values(entry.role, values)
     return values
 
 
-def _text(value: Any) -> str:
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, Mapping):
+        raise AssayError(f"{name}: a mapping is not a value", "write text, a number, or a list of such")
     if isinstance(value, list | tuple):
-        return " ".join(_text(item) for item in value)
+        return " ".join(_text(name, item) for item in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)

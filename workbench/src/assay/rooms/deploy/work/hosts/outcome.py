@@ -1,4 +1,4 @@
-"""What the script of a role reports: the JSON that it prints, and keeps in /var/lib/assay/role.status.json."""
+"""What the script of a role reports: the JSON that it prints, and keeps in /var/lib/assay/ROLE.status.json."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,6 +13,9 @@ from assay.rooms.deploy.work.hosts.file import HostTask
 
 State = Literal["already so", "would do", "done", "failed"]
 STATUS_FILE = "/var/lib/assay/role.status.json"
+"""On a host: the report of the role that was set up last."""
+
+_BEGINNING = '{"role": '
 
 
 class StepOutcome(Frozen):
@@ -63,11 +66,14 @@ class HostOutcome:
 
 
 def parse_outcome(task: HostTask, result: CommandResult) -> HostOutcome:
-    """Return what a script reports by its output; the output is another machine's, and may be anything."""
+    """Return what a script reports by its output; the output is another machine's, and may be anything.
+
+    A login may print something before it, such as `echo` in a .bashrc.
+    """
     try:
-        status = RoleStatus.model_validate_json(result.out)
+        status = RoleStatus.model_validate_json(result.out[max(result.out.find(_BEGINNING), 0) :])
     except ValidationError:
-        return HostOutcome(task, fault=result.last_line)
+        return HostOutcome(task, fault=result.last_line if result.code else "the script ended without a report")
     if not status.steps and result.code:
         return HostOutcome(task, fault=result.last_line)
     return HostOutcome(task, status.steps)

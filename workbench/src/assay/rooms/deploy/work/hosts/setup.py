@@ -10,7 +10,7 @@ from assay.launch.shell import Shell, close_shells, make_shell
 from assay.model.base import AssayError
 from assay.rooms.deploy.work.hosts.file import HostTask
 from assay.rooms.deploy.work.hosts.outcome import HostOutcome, failed_outcome, parse_outcome
-from assay.rooms.deploy.work.roles.scripts import role_env, role_script
+from assay.rooms.deploy.work.roles.scripts import env_path, role_env, role_script, script_path
 
 AT_ONCE = 32
 """Hosts that are set up at the same time."""
@@ -19,7 +19,11 @@ FACTS_SECONDS = 300.0
 SETUP_SECONDS = 7200.0
 """Longest time of a role: packages, file systems of many TB, and servers that come up meanwhile."""
 COPY_SECONDS = 60.0
-_WRITE = 'umask 077 && mkdir -p /etc/assay && cat >"$0.new" && mv "$0.new" "$0"'
+_WRITE = (
+    "umask 022 && mkdir -p /etc/assay && umask 077 && "
+    'cat >"$0.new" && [ "$(wc -c <"$0.new")" -eq "$1" ] && sync "$0.new" && mv "$0.new" "$0"'
+)
+"""Writes a file of so many bytes; what a connection that breaks has sent so far never takes its place."""
 
 
 def plan_script(task: HostTask) -> str:
@@ -82,17 +86,24 @@ def _set_up(task: HostTask) -> HostOutcome:
         root = _as_root(shell)
         # The same two files as at a first boot, so that it can be run again there, by hand too.
         for path, text in (
-            ("/etc/assay/role.env", role_env(task.values)),
-            ("/etc/assay/role.sh", role_script(task.role)),
+            (env_path(task.role), role_env(task.values)),
+            (script_path(task.role), role_script(task.role)),
         ):
-            copied = shell.run([*root, "sh", "-c", _WRITE, path], COPY_SECONDS, text.encode())
+            data = text.encode()
+            copied = shell.run([*root, "sh", "-c", _WRITE, path, str(len(data))], COPY_SECONDS, data)
             if copied.code:
                 return HostOutcome(task, fault=f"{path} cannot be written: {copied.last_line}")
-        return parse_outcome(task, shell.run([*root, "sh", "/etc/assay/role.sh", "--json"], SETUP_SECONDS))
+        return parse_outcome(task, shell.run([*root, "sh", script_path(task.role), "--json"], SETUP_SECONDS))
     except AssayError as error:
         return failed_outcome(task, error)
 
 
 def _as_root(shell: Shell) -> list[str]:
-    is_root = shell.run(["id", "-u"], COPY_SECONDS).out.strip() == "0"
-    return [] if is_root else ["sudo", "-n"]
+    words = shell.run(["id", "-u"], COPY_SECONDS).out.split()
+    if words[-1:] == ["0"]:
+        return []
+    refused = shell.run(["sudo", "-n", "true"], COPY_SECONDS)
+    if refused.code:
+        hint = "log in as root, or let this user use sudo without a password"
+        raise AssayError(f"only root can set up a host: {refused.last_line}", hint)
+    return ["sudo", "-n"]

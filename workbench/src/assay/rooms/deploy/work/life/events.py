@@ -18,6 +18,7 @@ _SIGNALLED = re.compile(r"WaitCondition received failed message: '(?P<text>.*)' 
 _TIMED_OUT = re.compile(
     r"WaitCondition timed out|Failed to receive \d+ resource signal\(s\) within the specified duration"
 )
+ROLE_TYPES = ("AWS::IAM::Role", "AWS::IAM::RolePolicy")
 _COUNT = re.compile(r"Received (\d+) conditions? when expecting (\d+)")
 
 
@@ -100,6 +101,8 @@ def _cause(event: StackEvent) -> Cause:
         count = f"{found[1]} of {found[2]} hosts reported in time" if found else "a host did not report in time"
         return Cause(event.at, event.resource, event.type, FaultKind.HOST_SILENT, "", count)
     kind, code = kind_of_text(event.reason)
+    if kind is FaultKind.NO_RIGHT and event.type in ROLE_TYPES and event.status == "CREATE_FAILED":
+        kind = FaultKind.NO_ROLE_RIGHT
     return Cause(event.at, event.resource, event.type, kind, code, clean_text(event.reason))
 
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assay.model.site.instance import INTERRUPTIONS
 from assay.rooms.deploy.model.faults import FaultKind
-from assay.rooms.deploy.model.stack import ROLE_TAG, SPOT_REASONS, STACK_TAG, Stack, StackHost
+from assay.rooms.deploy.model.stack import ROLE_TAG, STACK_TAG, Stack, StackHost
 from assay.rooms.deploy.work.life.cloud import Cloud
 from assay.rooms.deploy.work.life.faults import clean_text, kind_of_text
 
@@ -71,7 +72,7 @@ def read_host(answer: Mapping[str, Any]) -> StackHost:
         type=answer.get("InstanceType", ""),
         zone=answer.get("Placement", {}).get("AvailabilityZone", ""),
         is_spot=answer.get("InstanceLifecycle") == "spot",
-        is_interrupted=code in SPOT_REASONS,
+        is_interrupted=code in INTERRUPTIONS,
         reason=clean_text(reason),
     )
 

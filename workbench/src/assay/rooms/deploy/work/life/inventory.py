@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.rooms.deploy.model.faults import CloudError, FaultKind
@@ -158,7 +158,23 @@ def volume_thing(answer: Answer) -> Thing | None:
 def _nat(answer: Answer) -> Thing | None:
     if answer.get("State") in ("deleting", "deleted", "failed"):
         return None
-    return charges.unpriced("NAT gateway", answer["NatGatewayId"], "NAT gateway", "not in the price book")
+    return charges.nat_gateway(answer["NatGatewayId"])
+
+
+def _address(answer: Answer) -> Thing:
+    is_idle = not (answer.get("AssociationId") or answer.get("InstanceId"))
+    return charges.address(answer.get("AllocationId", answer["PublicIp"]), is_idle=is_idle)
+
+
+def interface_thing(answer: Answer) -> Thing:
+    """Return an interface of DescribeNetworkInterfaces, with the public address that EC2 gave it.
+
+    An elastic address, which has an allocation, is a thing by itself.
+    """
+    own, used = answer["NetworkInterfaceId"], answer.get("Association") or {}
+    if used.get("PublicIp") and not used.get("AllocationId"):
+        return replace(charges.address(own), kind="network interface", what="network interface with a public address")
+    return Thing("network interface", own, "network interface")
 
 
 def _endpoint(answer: Answer) -> Thing | None:
@@ -204,30 +220,14 @@ def _efs(cloud: Cloud, _stack: str) -> Found:
 def _fsx(cloud: Cloud, _stack: str) -> Found:
     for each in cloud.pages("fsx", "describe_file_systems", "FileSystems"):
         if each.get("Lifecycle") != "DELETING":
-            yield read_tags(each), fsx_thing(each)
-
-
-def fsx_thing(answer: Answer) -> Thing:
-    """Return a file system of FSx as its DescribeFileSystems describes it."""
-    kind = answer.get("FileSystemType", "")
-    names = {"LUSTRE": "Lustre", "OPENZFS": "OpenZFS", "ONTAP": "Ontap", "WINDOWS": "Windows"}
-    own = answer.get(f"{names.get(kind, '')}Configuration") or {}
-    return charges.fsx(
-        answer["FileSystemId"],
-        kind,
-        float(answer.get("StorageCapacity", 0)),
-        own.get("DeploymentType", ""),
-        int(own.get("PerUnitStorageThroughput", 0)),
-        float(own.get("ThroughputCapacity", 0)),
-        answer.get("StorageType", "SSD"),
-    )
+            yield read_tags(each), charges.fsx(each["FileSystemId"], each)
 
 
 def _fsx_backups(cloud: Cloud, _stack: str) -> Found:
     for each in cloud.pages("fsx", "describe_backups", "Backups"):
         if each.get("Lifecycle") != "DELETED":
-            note = "charged by what it stores"
-            yield read_tags(each), charges.unpriced("backup", each["BackupId"], "backup of FSx", note)
+            words = "charged by what it stores"
+            yield read_tags(each), charges.by_use("backup", each["BackupId"], "backup of FSx", words)
 
 
 SWEEPS: tuple[Sweep, ...] = (
@@ -240,16 +240,10 @@ SWEEPS: tuple[Sweep, ...] = (
         lambda each: charges.snapshot(each["SnapshotId"], each["VolumeSize"]),
         OwnerIds=["self"],
     ),
-    _ec2(
-        "describe_addresses",
-        "Addresses",
-        lambda each: charges.unpriced(
-            "address", each.get("AllocationId", each["PublicIp"]), "public address", "not in the price book"
-        ),
-    ),
+    _ec2("describe_addresses", "Addresses", _address),
     _ec2("describe_nat_gateways", "NatGateways", _nat),
     _ec2("describe_vpc_endpoints", "VpcEndpoints", _endpoint),
-    _ec2("describe_network_interfaces", "NetworkInterfaces", _free("network interface", "NetworkInterfaceId")),
+    _ec2("describe_network_interfaces", "NetworkInterfaces", interface_thing),
     _ec2("describe_launch_templates", "LaunchTemplates", _free("launch template", "LaunchTemplateId")),
     _ec2("describe_placement_groups", "PlacementGroups", _free("placement group", "GroupName")),
     _ec2("describe_security_groups", "SecurityGroups", _free("security group", "GroupId")),
@@ -299,7 +293,7 @@ IAM_LOOKS = {
     "instance-profile": ("get_instance_profile", "InstanceProfileName"),
 }
 """Kind of a thing of IAM -> operation that describes one, and its argument."""
-UNPAID = frozenset(("budgets", "dlm", "iam", "scheduler"))
+UNPAID = frozenset(("budgets", "dlm", "events", "iam", "scheduler", "sns"))
 """Services of whose things in a stack nothing is charged."""
 
 
@@ -351,4 +345,4 @@ def _log_group(cloud: Cloud, name: str) -> Thing | None:
     groups = cloud.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name)
     if not any(each["logGroupName"] == name for each in groups):
         return None
-    return charges.unpriced("log group", name, "log group", "charged by what it stores")
+    return charges.by_use("log group", name, "log group", "charged by what it stores")

@@ -1,15 +1,22 @@
 """What a template will make, as things with a price. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 from assay.rooms.deploy.model.priced import Thing
 from assay.rooms.deploy.work.life import charges
+from assay.rooms.deploy.work.life.charges import number
 from assay.rooms.deploy.work.life.resolve import Resolver
 
 Properties = Mapping[str, Any]
 Resources = Mapping[str, tuple[str, dict[str, Any]]]
+PLAIN: Mapping[str, Callable[[str], Thing]] = {
+    "EC2::EIP": charges.address,
+    "EC2::NatGateway": charges.nat_gateway,
+    "S3::Bucket": charges.bucket,
+}
+"""Type of a resource whose price depends on no property -> the thing."""
 
 
 def planned_things(resolver: Resolver) -> list[Thing]:
@@ -34,16 +41,24 @@ def _things(name: str, resources: Resources) -> Iterator[Thing]:
         yield _volume(name, properties, 1)
     elif short == "EFS::FileSystem":
         throughput = properties.get("ProvisionedThroughputInMibps")
-        rate = _number(throughput) if throughput is not None else None
+        rate = number(throughput) if throughput is not None else None
         is_elastic = properties.get("ThroughputMode") == "elastic"
         yield charges.efs(name, 0, "AvailabilityZoneName" in properties, rate, is_elastic)
     elif short == "FSx::FileSystem":
-        yield _fsx(name, properties)
-    elif short == "S3::Bucket":
-        yield charges.bucket(name)
+        yield charges.fsx(name, properties)
     elif short == "DynamoDB::Table":
         units = properties.get("ProvisionedThroughput") or {}
         yield charges.table(name, _whole(units.get("ReadCapacityUnits", 0)), _whole(units.get("WriteCapacityUnits", 0)))
+    elif short == "FSx::Volume":
+        tiering = (properties.get("OntapConfiguration") or {}).get("TieringPolicy") or {}
+        if tiering.get("Name", "NONE") != "NONE":
+            yield charges.by_use("volume", name, "volume of ONTAP", "the capacity pool is charged by use")
+    elif short == "DLM::LifecyclePolicy":
+        yield charges.by_use("snapshots", name, "snapshots of volumes", "what they store is charged by use")
+    elif short == "DirectConnect::Connection":
+        yield charges.line(name, str(properties.get("Bandwidth", "")))
+    elif short in PLAIN:
+        yield PLAIN[short](name)
     elif short == "EC2::VPCEndpoint" and properties.get("VpcEndpointType", "Gateway") == "Gateway":
         return
     elif kind not in charges.FREE:
@@ -68,55 +83,33 @@ def _instances(name: str, data: Properties, count: int) -> Iterator[Thing]:
     if not type_name or type_name == "unknown":
         yield charges.unpriced("instance", name, f"{count} instances", "the template does not state their type")
         return
-    yield charges.instance(name, type_name, count, spot, Decimal(str(_number(most))) if most else None)
+    yield charges.instance(name, type_name, count, spot, Decimal(str(number(most))) if most else None)
     disks = [each["Ebs"] for each in data.get("BlockDeviceMappings") or [] if isinstance(each.get("Ebs"), dict)]
-    for number, disk in enumerate(disks):
-        yield _volume(f"{name}-{number}", {"Size": disk.get("VolumeSize"), **disk}, count)
+    for place, disk in enumerate(disks):
+        yield _volume(f"{name}-{place}", {"Size": disk.get("VolumeSize"), **disk}, count)
     public = [each for each in data.get("NetworkInterfaces") or [] if _is_true(each.get("AssociatePublicIpAddress"))]
     if public:
-        yield charges.unpriced("address", name, f"{count} x public address", "not in the price book")
+        yield charges.address(name, count)
 
 
 def _volume(name: str, properties: Properties, count: int) -> Thing:
     """Return a volume by the properties of a volume or of a block device; without type it is of gp2, as in EC2."""
     size = properties.get("Size")
-    if size is None or not _number(size):
+    if size is None or not number(size):
         return charges.unpriced("volume", name, f"{count} x volume", "its size is that of its snapshot")
     iops, rate = properties.get("Iops"), properties.get("Throughput")
     return charges.volume(
         name,
         str(properties.get("VolumeType", "gp2")),
-        _number(size),
-        None if iops is None else _number(iops),
-        None if rate is None else _number(rate),
+        number(size),
+        None if iops is None else number(iops),
+        None if rate is None else number(rate),
         count,
     )
 
 
-def _fsx(name: str, properties: Properties) -> Thing:
-    kind = str(properties.get("FileSystemType", ""))
-    names = {"LUSTRE": "Lustre", "OPENZFS": "OpenZFS", "ONTAP": "Ontap", "WINDOWS": "Windows"}
-    own = properties.get(f"{names.get(kind, '')}Configuration") or {}
-    return charges.fsx(
-        name,
-        kind,
-        _number(properties.get("StorageCapacity", 0)),
-        str(own.get("DeploymentType", "SCRATCH_1" if kind == "LUSTRE" else "SINGLE_AZ_1")),
-        _whole(own.get("PerUnitStorageThroughput", 0)),
-        _number(own.get("ThroughputCapacity", 0)),
-        str(properties.get("StorageType", "SSD")),
-    )
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return 0.0
-
-
 def _whole(value: Any) -> int:
-    return int(_number(value))
+    return int(number(value))
 
 
 def _is_true(value: Any) -> bool:

@@ -20,7 +20,7 @@ COMMON = ("SIGNAL_URL", "HOST_NAME")
 
 
 class RoleVariable(Frozen):
-    """A value of `role.env`.
+    """A value of a role on a host.
 
     Attributes:
         meaning: What it is, in one sentence.

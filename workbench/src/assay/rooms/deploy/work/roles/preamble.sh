@@ -1,5 +1,6 @@
 set -uf
-export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+umask 022
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive LVM_SUPPRESS_FD_WARNINGS=1
 PATH=${PATH:-/usr/bin:/bin}:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin
 STATE=/var/lib/assay
 PLAN='' PRINT_JSON='' RECORDS='' FAILED=''
@@ -25,10 +26,10 @@ wait_until() {
         sleep 5 || return 1
     done
 }
-# Takes the text from standard input; the old file stays whole until the new one is.
+# Takes the text from standard input; the old file stays whole until the new one is, after a loss of power too.
 put_file() {
     mkdir -p "$(dirname "$1")" && put_to=$(readlink -f "$1") && cat >"$put_to.assay-new" &&
-        chmod "$2" "$put_to.assay-new" && mv "$put_to.assay-new" "$put_to"
+        chmod "$2" "$put_to.assay-new" && sync "$put_to.assay-new" && mv "$put_to.assay-new" "$put_to"
 }
 # File, mode, line, and a pattern of the lines that it replaces; a file that cannot be read is left as it is.
 add_line() {
@@ -51,38 +52,14 @@ service_on() {
         systemctl enable "$1"
         systemctl restart "$1"
     elif has service; then
-        service "$1" restart
+        # The lock is open in all that a step starts; a daemon must not have it.
+        service "$1" restart 9>&-
         if has update-rc.d; then update-rc.d "$1" defaults; fi
     else
         fail "$1 cannot be started: there is neither systemd nor service(8) here"
     fi
 }
-own_addresses() { ip -o addr show | awk '{sub("/.*", "", $4); print $4}'; }
-# Which of SERVERS is this host; nothing if none is.
-own_server() {
-    for one in $SERVERS; do
-        case $one in "$HOST_NAME" | "$(uname -n)") echo "$one" && return ;; esac
-        for address in $(getent ahosts "$one" | awk '{print $1}'); do
-            if own_addresses | grep -qxF "$address"; then echo "$one" && return; fi
-        done
-    done
-}
-# The address by which the first server sees this host.
-own_address() {
-    own=$(own_server)
-    if [ -z "$own" ]; then
-        own=$(ip -o route get "$(getent ahosts "$(first_server)" | awk '{print $1; exit}')" | sed -n 's/.* src \([^ ]*\).*/\1/p')
-    fi
-    [ -n "$own" ] || fail "there is no way from this host to $(first_server)"
-    echo "$own"
-}
-first_server() { echo "${SERVERS%% *}"; }
-is_first() { [ "$(own_server)" = "$(first_server)" ]; }
 answers() { timeout 5 bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$1" "$2" 2>/dev/null; }
-
-# A line `KEY = VALUE` of a configuration, in place of the one that is there.
-conf_is() { grep -q "^ *$2 *= *$(echo "$3" | sed 's/[].[*^$\/]/\\&/g') *\$" "$1" 2>/dev/null; }
-conf_set() { add_line "$1" 644 "$2 = $3" "^ *$2 *="; }
 
 # A file of /sys that may offer a list such as `always [madvise] never`; tmpfiles.d sets it at each boot.
 sys_value() { sed 's/.*\[\(.*\)\].*/\1/' "$1"; }
@@ -125,7 +102,7 @@ record() {
         last_lines=$last
     fi
     [ -n "$PRINT_JSON" ] || printf '%-12s %-20s %s\n' "$2" "$1" "$(printf %s "$4" | sed '2,$s/^/                                  /')"
-    [ -n "$PLAN" ] || document running | put_file "$STATE/role.status.json" 644
+    [ -n "$PLAN" ] || document running | put_file "$STATE/$ROLE.status.json" 644
 }
 document() {
     state=$1
@@ -146,7 +123,7 @@ step() {
         record "$1" 'would do' "$seconds" "$detail" "$out"
     else
         detail=$("$1_plan" 2>/dev/null)
-        (set -e && "$1_run") >"$out" 2>&1 </dev/null 9>&-
+        (set -e && "$1_run") >"$out" 2>&1 </dev/null
         code=$?
         seconds=$(($(date +%s) - begun))
         if [ "$code" = 0 ]; then
@@ -181,9 +158,20 @@ signal() {
         "{\"Status\": \"$status\", \"Reason\": \"$reason\", \"UniqueId\": \"$id\", \"Data\": \"\"}" ||
         echo 'warning: the signal to the stack was not sent' >&2
 }
+# One run at a time, for as long as anything lives that it has started: a killed one may leave apt-get or mkfs behind.
+take_lock() {
+    mkdir -p "$STATE" && (: >>"$STATE/lock") || { echo "error: $STATE cannot be written" >&2 && exit 1; }
+    exec 9>>"$STATE/lock"
+    flock -n 9 && return
+    exec 9>&-
+    users=$(set +f && find /proc/[0-9]*/fd -maxdepth 1 -lname "$(readlink -f "$STATE/lock")" 2>/dev/null | cut -d / -f 3 |
+        while read -r pid; do name=$(cat "/proc/$pid/comm" 2>/dev/null) && printf '%s (process %s), ' "$name" "$pid"; done)
+    echo "error: an earlier run is still at work here: ${users:-just ended, }try again when it has ended" >&2
+    exit 3
+}
 finish() {
     if [ -z "$PLAN" ]; then
-        document 'done' | put_file "$STATE/role.status.json" 644
+        document 'done' | put_file "$STATE/$ROLE.status.json" 644
         [ -z "$SIGNAL_URL" ] || signal
     fi
     [ -z "$PRINT_JSON" ] || document 'done'
@@ -200,16 +188,24 @@ main() {
         esac
     done
     [ "$(id -u)" = 0 ] || { echo "error: only root can set up a host" >&2 && exit 3; }
-    WORK=$(mktemp -d) || exit 1
-    if [ -z "${ASSAY_VALUES+set}" ] && [ -e /etc/assay/role.env ]; then ASSAY_VALUES=$(cat /etc/assay/role.env); fi
+    for one in awk cmp find flock readlink; do
+        has "$one" || { echo "error: this host has no $one; install it" >&2 && exit 3; }
+    done
+    env=/etc/assay/$ROLE.env
+    if [ -z "${ASSAY_VALUES+set}" ] && [ -e "$env" ]; then
+        ASSAY_VALUES=$(cat "$env") || { echo "error: $env cannot be read" >&2 && exit 1; }
+    fi
     read_values <<END
 $(printf %s "${ASSAY_VALUES-}" | tr -d '\r')
 END
     if [ -z "$PLAN" ]; then
-        mkdir -p "$STATE" && : >"$STATE/lock" || { echo "error: $STATE cannot be written" >&2 && exit 1; }
-        exec 9>"$STATE/lock"
-        flock -n 9 || { echo "error: another role is being set up on this host" >&2 && exit 3; }
+        take_lock
+        # Fixed names for what was set up last.
+        [ ! -e "/etc/assay/$ROLE.sh" ] || ln -sf "$ROLE.sh" /etc/assay/role.sh
+        ln -sf "$ROLE.status.json" "$STATE/role.status.json"
     fi
+    # Outputs of steps are there; a full disk would hide why one fails.
+    WORK=$(mktemp -d) && echo >"$WORK/space" || { echo "error: ${WORK:-${TMPDIR:-/tmp}} cannot be written" >&2 && exit 1; }
     require_values
     for one in $STEPS; do
         step "$one"

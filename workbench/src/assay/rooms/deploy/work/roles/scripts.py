@@ -1,4 +1,4 @@
-"""The shell script of a role. It is the same for every host: values come from `/etc/assay/role.env`.
+"""The shell script of a role. It is the same for every host: values come from `/etc/assay/ROLE.env`.
 
 A script is POSIX sh: a preamble (`preamble.sh`), the functions of the role's steps (`steps/*.sh`), and the list of its
 steps. It serves first boots, ssh and boxes alike, so it needs nothing but what each distribution has.
@@ -26,13 +26,22 @@ from assay.rooms.deploy.work.roles.description import (
 from assay.servers.filled_server import fill
 from assay.servers.kinds import load_kind
 
-__all__ = ["check_values", "packed_script", "role_env", "role_names", "role_script", "role_variables"]
+__all__ = [
+    "check_values",
+    "env_path",
+    "packed_script",
+    "role_env",
+    "role_names",
+    "role_script",
+    "role_variables",
+    "script_path",
+]
 
 JOIN = "+"
 """Between the names of roles that one host has, such as `beegfs-management+beegfs-metadata`."""
 _HEAD = """#!/bin/sh
 # Role {role} of a host: {description}.
-# Made by Assay; values are in /etc/assay/role.env. `--plan` shows what would be done, and changes nothing.
+# Made by Assay; values are in /etc/assay/{role}.env. `--plan` shows what would be done, and changes nothing.
 # shellcheck disable=SC2012,SC2015,SC2016,SC2034,SC2045,SC2317,SC2329
 """
 
@@ -118,13 +127,27 @@ def check_values(role: str, values: Mapping[str, str]) -> None:
             raise AssayError(f"the role {role} needs {name}", about.meaning)
 
 
+def script_path(role: str) -> str:
+    """Return where the script of a role is on its host; a host of several roles has those of each."""
+    return f"/etc/assay/{role}.sh"
+
+
+def env_path(role: str) -> str:
+    """Return where the script of a role finds its values on its host."""
+    return f"/etc/assay/{role}.env"
+
+
 def role_env(values: Mapping[str, str]) -> str:
-    """Return the text of `/etc/assay/role.env`: lines KEY=VALUE without quotes."""
+    """Return the text of the file of values of a role: lines KEY=VALUE without quotes."""
     return "".join(f"{name}={value}\n" for name, value in values.items())
 
 
 def _roles(role: str) -> tuple[RoleDescription, ...]:
-    return tuple(load_role(name) for name in role.split(JOIN))
+    names = role.split(JOIN)
+    roles = tuple(load_role(name) for name in names)
+    if len(set(names)) < len(names):
+        raise AssayError(f"the role {role} has one of its parts twice", "name each part once")
+    return roles
 
 
 def _step_names(roles: tuple[RoleDescription, ...]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """User data: a cloud-config that writes what a host is to be and the script that makes it so, and runs that.
 
-Only the values in `/etc/assay/role.env` come from the stack. The script is the same for all hosts of a role; it is
+Only the values in `/etc/assay/ROLE.env` come from the stack. The script is the same for all hosts of a role; it is
 compressed, because user data is limited, and joined behind the values, so that nothing in it is taken for a reference.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.rooms.deploy.work.roles.scripts import env_path, script_path
 from assay.rooms.deploy.work.templates.functions import join, sub
 
 MAX_USER_DATA_BYTES = 16_384
@@ -26,9 +27,8 @@ NAME_FROM_TAG = f"""\
 - |
   token=$(curl -fsS -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 60' {METADATA}/api/token)
   name=$(curl -fsS -H "X-aws-ec2-metadata-token: $token" {METADATA}/meta-data/tags/instance/assay:host)
-  echo "HOST_NAME=$name" >>/etc/assay/role.env
-"""
-"""Hosts that share a launch template read their names from their tags."""
+  echo "HOST_NAME=$name" >>"""
+"""Before the name of the file of values: hosts that share a launch template read their names from their tags."""
 OWN_NAME = "-"
 """Stands for the name that EC2 gives a host."""
 
@@ -90,21 +90,21 @@ def _names_and_files(boot: FirstBoot) -> str:
     head += [f"packages: [{', '.join(boot.packages)}]"] if boot.packages else []
     head += ["write_files:"]
     lines = "\n".join(f"{key}={value}" for key, value in values.items())
-    for file in (*boot.files, HostFile("/etc/assay/role.env", "0600", lines)):
+    for file in (*boot.files, HostFile(env_path(boot.role), "0600", lines)):
         head += [f"- path: {file.path}", f"  permissions: '{file.mode}'", "  content: |"]
         head += textwrap.indent(file.text, "    ").split("\n")
     return "\n".join(head) + "\n"
 
 
 def _script_and_run(boot: FirstBoot) -> str:
-    name_step = "" if boot.host_name else NAME_FROM_TAG
+    name_step = "" if boot.host_name else f"{NAME_FROM_TAG}{env_path(boot.role)}\n"
     return (
-        "- path: /etc/assay/role.sh\n"
+        f"- path: {script_path(boot.role)}\n"
         "  permissions: '0755'\n"
         f"  # Sets up the role {boot.role}. To read it: base64 -d | gunzip\n"
         "  encoding: gz+b64\n"
         f"  content: {boot.packed_script}\n"
-        f"runcmd:\n{name_step}- [sh, /etc/assay/role.sh]\n"
+        f"runcmd:\n{name_step}- [sh, {script_path(boot.role)}]\n"
     )
 
 

@@ -6,9 +6,9 @@ from assay.model.money.design import S3, DynamoDb
 from assay.rooms.deploy.model.stack_plan import StackPlan
 from assay.rooms.deploy.model.storage_facts import StorageFacts
 from assay.rooms.deploy.work.templates.draft import Draft, tags
-from assay.rooms.deploy.work.templates.ending import unique_name
 from assay.rooms.deploy.work.templates.functions import attribute, differs, either, equals, ref, sub
 from assay.rooms.deploy.work.templates.parameters import STORAGE, whole_number
+from assay.rooms.deploy.work.templates.rights import allow, document, unique_name
 
 BUCKET_CLASSES = {
     "s3-standard": "STANDARD",
@@ -50,12 +50,11 @@ def add_bucket(draft: Draft, plan: StackPlan) -> StorageFacts:
     draft.resource("Bucket", "AWS::S3::Bucket", properties)
     bucket, objects = attribute("Bucket", "Arn"), sub("${Bucket.Arn}/*")
     draft.resource("BucketPolicy", "AWS::S3::BucketPolicy", {"Bucket": ref("Bucket"), "PolicyDocument": _only_tls()})
-    reading = ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:GetBucketLocation", "s3:GetBucketVersioning"]
-    working = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"]
-    uploads = ["s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
-    statements = [_allow("Bucket", reading, bucket), _allow("Objects", [*working, *uploads], objects)]
+    reading = ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:GetBucketVersioning"]
+    working = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
+    rights = (allow("Bucket", reading, bucket), allow("Objects", working, objects))
     outputs = {"BucketName": ("Name of the bucket", ref("Bucket"))}
-    return StorageFacts(ready=("BucketPolicy",), policies=(_policy("use-bucket", statements),), outputs=outputs)
+    return StorageFacts(ready=("BucketPolicy",), rights=rights, outputs=outputs)
 
 
 def _add_bucket_parameters(draft: Draft, default: str) -> None:
@@ -100,7 +99,7 @@ def _only_tls() -> dict[str, Any]:
         "Resource": [attribute("Bucket", "Arn"), sub("${Bucket.Arn}/*")],
         "Condition": {"Bool": {"aws:SecureTransport": "false"}},
     }
-    return {"Version": "2012-10-17", "Statement": [deny]}
+    return document([deny])
 
 
 def add_table(draft: Draft, plan: StackPlan) -> StorageFacts:
@@ -138,14 +137,6 @@ def add_table(draft: Draft, plan: StackPlan) -> StorageFacts:
     draft.resource("Table", "AWS::DynamoDB::Table", properties)
     items = ["GetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchGetItem", "BatchWriteItem", "Query", "Scan"]
     actions = [f"dynamodb:{each}" for each in (*items, "DescribeTable")]
-    statement = _allow("Items", actions, attribute("Table", "Arn"))
+    rights = (allow("Items", actions, attribute("Table", "Arn")),)
     outputs = {"TableName": ("Name of the table, whose partition key is pk", ref("Table"))}
-    return StorageFacts(policies=(_policy("use-table", [statement]),), outputs=outputs)
-
-
-def _policy(name: str, statements: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"PolicyName": name, "PolicyDocument": {"Version": "2012-10-17", "Statement": statements}}
-
-
-def _allow(identifier: str, actions: list[str], resource: Any) -> dict[str, Any]:
-    return {"Sid": identifier, "Effect": "Allow", "Action": actions, "Resource": resource}
+    return StorageFacts(rights=rights, outputs=outputs)

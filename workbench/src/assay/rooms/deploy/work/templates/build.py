@@ -12,9 +12,10 @@ from assay.rooms.deploy.work.roles.scripts import packed_script, role_variables
 from assay.rooms.deploy.work.templates import hosts, network, parameters
 from assay.rooms.deploy.work.templates.boot import MAX_USER_DATA_BYTES, FirstBoot, HostFile, user_data, user_data_bytes
 from assay.rooms.deploy.work.templates.draft import Draft, tags
-from assay.rooms.deploy.work.templates.ending import add_ending, unique_name
+from assay.rooms.deploy.work.templates.ending import add_ending
 from assay.rooms.deploy.work.templates.families import FAMILIES
 from assay.rooms.deploy.work.templates.functions import attribute, either, ref, sub
+from assay.rooms.deploy.work.templates.rights import unique_name
 from assay.rooms.deploy.work.templates.services import SERVICES
 from assay.rooms.deploy.work.templates.simplify import decide
 from assay.rooms.deploy.work.templates.volumes import add_snapshots, add_volume_parameters
@@ -70,7 +71,7 @@ def _description(plan: StackPlan) -> str:
 def _add_storage(draft: Draft, plan: StackPlan) -> StorageFacts:
     if plan.service is not None:
         facts = SERVICES[plan.family].add(draft, plan)
-        hosts.add_host_role(draft, facts.policies)
+        hosts.add_host_role(draft, facts.rights)
         return facts
     hosts.add_host_role(draft)
     family = FAMILIES[plan.family]

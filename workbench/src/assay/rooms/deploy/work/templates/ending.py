@@ -11,22 +11,14 @@ schedules, so that they are made first and deleted last.
 from collections.abc import Iterator
 from typing import Any
 
-from assay.rooms.deploy.work.templates.draft import Draft, tags
+from assay.rooms.deploy.work.templates.draft import Draft
+from assay.rooms.deploy.work.templates.failure_mail import MAIL, add_failure_mail
 from assay.rooms.deploy.work.templates.functions import STACK_NAME, attribute, ref, references, sub
+from assay.rooms.deploy.work.templates.rights import UNIQUE, add_role, allow, own_arn, unique_name
 
 ROLE, SCHEDULE, RETRY = "EndRole", "EndSchedule", "EndRetrySchedule"
-ENDING = (ROLE, SCHEDULE, RETRY)
-PATH = sub("/assay/${AWS::Region}/${AWS::StackName}/")
-"""Path of the roles of a stack, which tells them from those of others."""
-UNIQUE = {"Fn::Select": [2, {"Fn::Split": ["/", ref("AWS::StackId")]}]}
-"""The part of the stack's id that no other stack has."""
-
-
-def unique_name(word: str) -> dict[str, Any]:
-    """Return a name that no other stack uses, so that a right can be bound to it before the thing is there."""
-    return {"Fn::Join": ["-", ["assay", word, UNIQUE]]}
-
-
+ENDING = (ROLE, *MAIL, SCHEDULE, RETRY)
+"""What is deleted last, and costs nothing."""
 _RIGHTS = {
     "AWS::EC2::VPC": "ec2:DeleteVpc ec2:DescribeVpcs",
     "AWS::EC2::Subnet": "ec2:DeleteSubnet ec2:DescribeSubnets",
@@ -63,6 +55,9 @@ _RIGHTS = {
     "AWS::IAM::RolePolicy": "iam:DeleteRolePolicy iam:GetRolePolicy",
     "AWS::IAM::InstanceProfile": ("iam:DeleteInstanceProfile iam:GetInstanceProfile iam:RemoveRoleFromInstanceProfile"),
     "AWS::Scheduler::Schedule": "scheduler:DeleteSchedule scheduler:GetSchedule",
+    "AWS::SNS::Topic": "sns:DeleteTopic sns:GetTopicAttributes",
+    "AWS::SNS::TopicPolicy": "sns:SetTopicAttributes",
+    "AWS::Events::Rule": "events:DeleteRule events:DescribeRule events:ListTargetsByRule events:RemoveTargets",
     "AWS::Budgets::Budget": "budgets:ModifyBudget budgets:ViewBudget",
     "AWS::DLM::LifecyclePolicy": "dlm:DeleteLifecyclePolicy dlm:GetLifecyclePolicy",
     "AWS::EFS::FileSystem": (
@@ -91,6 +86,8 @@ _NAMES = {
         "iam::${AWS::AccountId}:instance-profile/assay/${AWS::Region}/${AWS::StackName}/*",
     ),
     "scheduler": ("scheduler:${AWS::Region}:${AWS::AccountId}:schedule/default/assay-",),
+    "sns": ("sns:${AWS::Region}:${AWS::AccountId}:assay-",),
+    "events": ("events:${AWS::Region}:${AWS::AccountId}:rule/assay-",),
     "budgets": ("budgets::${AWS::AccountId}:budget/assay-",),
     "s3": ("s3:::assay-",),
     "dynamodb": ("dynamodb:${AWS::Region}:${AWS::AccountId}:table/assay-",),
@@ -99,20 +96,26 @@ _NAMES = {
 
 
 def add_ending(draft: Draft) -> None:
-    """Add the role and the schedules, in front of all other resources, which come to depend on them."""
+    """Add the role, the mail and the schedules, in front of all other resources, which come to depend on them."""
     others, draft.resources = draft.resources, {}
-    kinds = {body["Type"] for body in others.values()} | {"AWS::IAM::Role", "AWS::Scheduler::Schedule"}
-    draft.resource(ROLE, "AWS::IAM::Role", _role(kinds))
+    after_mail = add_failure_mail(draft, ROLE)
+    mail, draft.resources = draft.resources, {}
+    kinds = {body["Type"] for body in (*others.values(), *mail.values())}
+    about = "Lets the schedules of the stack delete the stack and what is in it"
+    source = sub("arn:${AWS::Partition}:scheduler:${AWS::Region}:${AWS::AccountId}:schedule-group/default")
+    rights = [*_statements(kinds | {"AWS::IAM::Role", "AWS::Scheduler::Schedule"})]
+    add_role(draft, ROLE, about, "scheduler", "end", rights, source)
+    draft.resources |= mail
     at_expiry = {"ScheduleExpression": sub("at(${ExpiryTime})")}
     each_hour = {"ScheduleExpression": "rate(60 minutes)", "StartDate": sub("${ExpiryTime}Z")}
-    _add_schedule(draft, SCHEDULE, "end", "Deletes the stack at its expiry", at_expiry)
+    _add_schedule(draft, SCHEDULE, "end", "Deletes the stack at its expiry", at_expiry, **after_mail)
     words = "Deletes the stack again each hour after its expiry, if the deletion has failed"
-    _add_schedule(draft, RETRY, "end-retry", words, each_hour, after=(SCHEDULE,))
+    _add_schedule(draft, RETRY, "end-retry", words, each_hour, DependsOn=SCHEDULE)
     draft.resources |= _anchored(others)
 
 
 def _add_schedule(
-    draft: Draft, name: str, word: str, about: str, expression: dict[str, Any], after: tuple[str, ...] = ()
+    draft: Draft, name: str, word: str, about: str, expression: dict[str, Any], **attributes: Any
 ) -> None:
     target = {
         "Arn": sub("arn:${AWS::Partition}:scheduler:::aws-sdk:cloudformation:deleteStack"),
@@ -129,40 +132,12 @@ def _add_schedule(
         "State": "ENABLED",
         "Target": target,
     }
-    draft.resource(name, "AWS::Scheduler::Schedule", properties, after=after)
-
-
-def _role(kinds: set[str]) -> dict[str, Any]:
-    trust = {
-        "Effect": "Allow",
-        "Principal": {"Service": "scheduler.amazonaws.com"},
-        "Action": "sts:AssumeRole",
-        "Condition": {
-            "StringEquals": {
-                "aws:SourceAccount": ref("AWS::AccountId"),
-                "aws:SourceArn": sub(
-                    "arn:${AWS::Partition}:scheduler:${AWS::Region}:${AWS::AccountId}:schedule-group/default"
-                ),
-            }
-        },
-    }
-    policy = {"PolicyName": "delete-this-stack", "PolicyDocument": _document([*_statements(kinds)])}
-    return {
-        "Description": "Lets the schedules of the stack delete the stack and what is in it",
-        "Path": PATH,
-        "AssumeRolePolicyDocument": _document([trust]),
-        "Policies": [policy],
-        "Tags": tags("end"),
-    }
-
-
-def _document(statements: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"Version": "2012-10-17", "Statement": statements}
+    draft.resource(name, "AWS::Scheduler::Schedule", properties, **attributes)
 
 
 def _statements(kinds: set[str]) -> Iterator[dict[str, Any]]:
     """Yield rights to the stack, to look at what is in it, and to delete that: by its names, else by its tag."""
-    yield _allow("DeleteStack", ["cloudformation:DeleteStack"], ref("AWS::StackId"))
+    yield allow("DeleteStack", ["cloudformation:DeleteStack"], ref("AWS::StackId"))
     actions = sorted({action for kind in kinds for action in _RIGHTS[kind].split()})
     by_service = {
         service: [action for action in actions if action.startswith(f"{service}:")]
@@ -170,21 +145,16 @@ def _statements(kinds: set[str]) -> Iterator[dict[str, Any]]:
     }
     for service in [each for each in by_service if each in _NAMES]:
         names = [_resource_name(each) for each in _NAMES[service]]
-        yield _allow(f"Own{service.capitalize()}", by_service.pop(service), names)
+        yield allow(f"Own{service.capitalize()}", by_service.pop(service), names)
     others = [action for each in by_service.values() for action in each]
-    yield _allow("Look", [action for action in others if is_reading(action)], "*")
+    yield allow("Look", [action for action in others if is_reading(action)], "*")
     bound = {"StringEquals": {"aws:ResourceTag/assay:stack": STACK_NAME, "aws:RequestedRegion": ref("AWS::Region")}}
     tagged = [action for action in others if not is_reading(action)]
     # EC2 asks for the right to the group, which has the tag, and to its rules, which have none.
     revoking = [action for action in tagged if action.startswith("ec2:RevokeSecurityGroup")]
     if revoking:
-        yield _allow("RevokeRules", revoking, own_arn("security-group-rule/*"))
-    yield {**_allow("DeleteTagged", tagged, "*"), "Condition": bound}
-
-
-def own_arn(name: str, **values: Any) -> dict[str, Any]:
-    """Return the ARN of things of EC2 in the stack's region and account; `${Name}` stands for one of `values`."""
-    return sub(f"arn:${{AWS::Partition}}:ec2:${{AWS::Region}}:${{AWS::AccountId}}:{name}", **values)
+        yield allow("RevokeRules", revoking, own_arn("security-group-rule/*"))
+    yield allow("DeleteTagged", tagged, "*", bound)
 
 
 def is_reading(action: str) -> bool:
@@ -195,10 +165,6 @@ def is_reading(action: str) -> bool:
 def _resource_name(name: str) -> dict[str, Any]:
     text = sub(f"arn:${{AWS::Partition}}:{name}")
     return {"Fn::Join": ["", [text, "*-", UNIQUE]]} if name.endswith("-") else text
-
-
-def _allow(identifier: str, actions: list[str], resource: Any) -> dict[str, Any]:
-    return {"Sid": identifier, "Effect": "Allow", "Action": actions, "Resource": resource}
 
 
 def _anchored(resources: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

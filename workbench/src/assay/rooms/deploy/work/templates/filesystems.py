@@ -6,10 +6,11 @@ from assay.model.money.design import Efs, FsxLustre, Managed
 from assay.rooms.deploy.model.stack_plan import StackPlan
 from assay.rooms.deploy.model.storage_facts import StorageFacts
 from assay.rooms.deploy.work.templates.draft import Draft, tags
-from assay.rooms.deploy.work.templates.ending import ROLE, own_arn
+from assay.rooms.deploy.work.templates.ending import ROLE
 from assay.rooms.deploy.work.templates.functions import attribute, differs, either, equals, ref
 from assay.rooms.deploy.work.templates.network import allowed_range, own_zone, private_subnet
 from assay.rooms.deploy.work.templates.parameters import STORAGE, whole_number
+from assay.rooms.deploy.work.templates.rights import allow, document, own_arn
 
 GIB, MIB = 2**30, 2**20
 EVERYBODY = "*"
@@ -109,17 +110,13 @@ def _add_target_rights(draft: Draft) -> None:
 
     Source: docs.aws.amazon.com/efs/latest/ug/API_DeleteMountTarget.html
     """
-    statement = {
-        "Sid": "DeleteTargetInterface",
-        "Effect": "Allow",
-        "Action": ["ec2:DeleteNetworkInterface"],
-        "Resource": own_arn("network-interface/*"),
-        "Condition": {"ArnEquals": {"ec2:Subnet": own_arn("subnet/${Subnet}", Subnet=private_subnet())}},
-    }
+    in_subnet = {"ArnEquals": {"ec2:Subnet": own_arn("subnet/${Subnet}", Subnet=private_subnet())}}
+    interfaces = own_arn("network-interface/*")
+    statement = allow("DeleteTargetInterface", ["ec2:DeleteNetworkInterface"], interfaces, in_subnet)
     properties = {
         "PolicyName": "delete-mount-target",
         "RoleName": ref(ROLE),
-        "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]},
+        "PolicyDocument": document([statement]),
     }
     draft.resource("MountTargetRights", "AWS::IAM::RolePolicy", properties)
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from assay.rooms.deploy.model.stack_plan import HostGroup, HostRole, StackPlan
 from assay.rooms.deploy.work.templates.draft import Draft, lasting_tags, tags
-from assay.rooms.deploy.work.templates.ending import PATH
 from assay.rooms.deploy.work.templates.functions import STACK_NAME, attribute, either, equals, ref
 from assay.rooms.deploy.work.templates.network import (
     private_subnet,
@@ -14,6 +13,7 @@ from assay.rooms.deploy.work.templates.network import (
     security_groups,
 )
 from assay.rooms.deploy.work.templates.parameters import ROOT_DEVICE
+from assay.rooms.deploy.work.templates.rights import PATH, add_role
 
 ROOT_GIB = 20
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "bcdefghijklmnopqrstuvwxyz")
@@ -39,15 +39,9 @@ def add_placement_group(draft: Draft) -> None:
     draft.resource("PlacementGroup", "AWS::EC2::PlacementGroup", properties, "CreatePlacementGroup")
 
 
-def add_host_role(draft: Draft, policies: Sequence[Mapping[str, Any]] = ()) -> None:
-    """Add the role of the hosts; without policies it allows nothing: hosts need no rights to set themselves up."""
-    trust = {
-        "Version": "2012-10-17",
-        "Statement": [{"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}],
-    }
-    role = {"Description": "Role of the hosts of the stack", "Path": PATH, "AssumeRolePolicyDocument": trust}
-    rights = {"Policies": list(policies)} if policies else {}
-    draft.resource("HostRole", "AWS::IAM::Role", {**role, **rights, "Tags": tags("host")})
+def add_host_role(draft: Draft, rights: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Add the role of the hosts; without statements it allows nothing: hosts need no rights to set themselves up."""
+    add_role(draft, "HostRole", "Role of the hosts of the stack", "ec2", "host", rights)
     profile = {"Path": PATH, "Roles": [ref("HostRole")]}
     draft.resource("HostProfile", "AWS::IAM::InstanceProfile", profile)
 

@@ -14,6 +14,7 @@ HOSTS = "Hosts"
 STORAGE = "Storage"
 PRICE = "Placement and price"
 BUDGET = "Budget"
+EMAIL, HAS_EMAIL = "BudgetEmail", "HasBudgetEmail"
 
 TIME_PATTERN = "^20[2-9][0-9]-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$"
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -327,17 +328,16 @@ def add_budget(draft: Draft, unique: Any, owner_tags: list[dict[str, Any]]) -> N
     )
     draft.parameter(
         BUDGET,
-        "BudgetEmail",
+        EMAIL,
         "E-mail address",
-        "E-mail address to which the budget writes.",
+        "E-mail address to which the budget writes, and AWS if the deletion of the stack fails. For the latter, "
+        "confirm the subscription that AWS sends to it when the stack is made. Empty: no e-mails.",
         **pattern("^(|[^@ ]+@[^@ ]+[.][^@ ]+)$", "must be an e-mail address, or empty", Default=""),
     )
-    draft.conditions["HasBudget"] = differs(ref("BudgetAmount"), 0)
+    draft.conditions |= {"HasBudget": differs(ref("BudgetAmount"), 0), HAS_EMAIL: differs(ref(EMAIL), "")}
     draft.rules["BudgetHasReader"] = {
         "RuleCondition": differs(ref("BudgetAmount"), 0),
-        "Assertions": [
-            {"Assert": differs(ref("BudgetEmail"), ""), "AssertDescription": "BudgetAmount needs BudgetEmail"}
-        ],
+        "Assertions": [{"Assert": differs(ref(EMAIL), ""), "AssertDescription": f"BudgetAmount needs {EMAIL}"}],
     }
     notification = {
         "Notification": {
@@ -346,7 +346,7 @@ def add_budget(draft: Draft, unique: Any, owner_tags: list[dict[str, Any]]) -> N
             "ThresholdType": "PERCENTAGE",
             "Threshold": 80,
         },
-        "Subscribers": [{"SubscriptionType": "EMAIL", "Address": ref("BudgetEmail")}],
+        "Subscribers": [{"SubscriptionType": "EMAIL", "Address": ref(EMAIL)}],
     }
     draft.resource(
         "Budget",

@@ -1,13 +1,15 @@
 """Parameters of the disks of storage hosts, and snapshots of their volumes."""
 
+from typing import Any
+
 from assay.model.money.design import Layout
 from assay.rooms.deploy.model.stack_plan import DataVolumes, HostGroup, StackPlan
 from assay.rooms.deploy.work.templates.draft import Draft, tags
-from assay.rooms.deploy.work.templates.ending import PATH
 from assay.rooms.deploy.work.templates.families import FAMILIES
 from assay.rooms.deploy.work.templates.functions import STACK_NAME, attribute, differs, equals, ref, sub
 from assay.rooms.deploy.work.templates.hosts import SNAPSHOT_TAG
 from assay.rooms.deploy.work.templates.parameters import STORAGE, YES_NO, whole_number
+from assay.rooms.deploy.work.templates.rights import add_role, allow, own_arn
 
 VOLUME_TYPES = ("gp3", "gp2", "io1", "io2", "st1", "sc1")
 TYPES_WITH_IOPS = ("gp3", "io1", "io2")
@@ -121,20 +123,9 @@ def _add_volumes(draft: Draft, volumes: DataVolumes) -> None:
 
 def add_snapshots(draft: Draft) -> None:
     """Add the policy that makes snapshots of the storage hosts' volumes, if asked for, and its role."""
-    trust = {
-        "Version": "2012-10-17",
-        "Statement": [{"Effect": "Allow", "Principal": {"Service": "dlm.amazonaws.com"}, "Action": "sts:AssumeRole"}],
-    }
-    role = {
-        "Description": "Lets the Data Lifecycle Manager make snapshots of the stack's volumes",
-        "Path": PATH,
-        "AssumeRolePolicyDocument": trust,
-        "ManagedPolicyArns": [
-            sub("arn:${AWS::Partition}:iam::aws:policy/service-role/AWSDataLifecycleManagerServiceRole")
-        ],
-        "Tags": tags("snapshots"),
-    }
-    draft.resource("SnapshotRole", "AWS::IAM::Role", role, "HasSnapshots")
+    about = "Lets the Data Lifecycle Manager make snapshots of the stack's volumes"
+    source = sub("arn:${AWS::Partition}:dlm:${AWS::Region}:${AWS::AccountId}:policy/*")
+    add_role(draft, "SnapshotRole", about, "dlm", "snapshots", _snapshot_rights(), source, "HasSnapshots")
     schedule = {
         "Name": "each few hours",
         "CreateRule": {"Interval": ref("SnapshotHours"), "IntervalUnit": "HOURS"},
@@ -157,3 +148,23 @@ def add_snapshots(draft: Draft) -> None:
         "Tags": tags("snapshots"),
     }
     draft.resource("SnapshotPolicy", "AWS::DLM::LifecyclePolicy", policy, "HasSnapshots")
+
+
+def _snapshot_rights() -> list[dict[str, Any]]:
+    """Return the rights to make snapshots of the stack's instances, and to delete them when there are newer ones.
+
+    The policy that AWS keeps for this, AWSDataLifecycleManagerServiceRole, also allows to share and copy snapshots, and
+    to delete those of others.
+
+    Source: docs.aws.amazon.com/ebs/latest/userguide/service-role.html
+    """
+    reading = ["ec2:DescribeInstances", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"]
+    snapshots = sub("arn:${AWS::Partition}:ec2:${AWS::Region}::snapshot/*")
+    of_stack = {"StringEquals": {"aws:ResourceTag/assay:stack": STACK_NAME}}
+    return [
+        allow("Look", reading, "*"),
+        allow("OfHosts", ["ec2:CreateSnapshots"], [own_arn("instance/*"), own_arn("volume/*")], of_stack),
+        allow("Make", ["ec2:CreateSnapshots", "ec2:CreateTags"], snapshots),
+        # Snapshots get the tags of their volumes.
+        allow("DeleteTagged", ["ec2:DeleteSnapshot"], snapshots, of_stack),
+    ]

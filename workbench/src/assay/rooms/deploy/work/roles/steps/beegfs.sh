@@ -1,6 +1,9 @@
-# needs: packages fstab
+# needs: packages fstab servers
 # variables: SERVERS EXPORT BEEGFS_AUTH_FILE
 # Helpers: a service of BeeGFS, as the vendor's quick start guide sets it up. The management host is the first of SERVERS.
+# A line `KEY = VALUE` of a configuration, in place of the one that is there.
+conf_is() { grep -q "^ *$2 *= *$(echo "$3" | sed 's/[].[*^$\/]/\\&/g') *\$" "$1" 2>/dev/null; }
+conf_set() { add_line "$1" 644 "$2 = $3" "^ *$2 *="; }
 beegfs_auth_is() {
     if [ -n "$BEEGFS_AUTH_FILE" ]; then conf_is "$1" connAuthFile "$BEEGFS_AUTH_FILE"; else conf_is "$1" connDisableAuthentication true; fi
 }

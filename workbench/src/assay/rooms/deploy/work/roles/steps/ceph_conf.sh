@@ -1,3 +1,4 @@
+# needs: servers
 # variables: SERVERS
 ceph_conf_text() { printf '[global]\nmon_host = [v2:%s:3300,v1:%s:6789]\nauth_cluster_required = none\nauth_service_required = none\nauth_client_required = none\n' "$(first_server)" "$(first_server)"; }
 ceph_conf_check() {

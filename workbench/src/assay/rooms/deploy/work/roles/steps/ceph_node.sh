@@ -1,4 +1,4 @@
-# needs: disks packages
+# needs: disks packages servers
 # variables: SERVERS POOL_DISKS POOL_DISK_COUNT
 CEPH_DISKS=$STATE/ceph-disks
 ceph() { command ceph -c /run/ceph/ceph.conf --connect-timeout 15 "$@"; }

@@ -52,7 +52,7 @@ client_mount_run() {
     mkdir -p "$MOUNT_POINT"
     fstab_put "$(client_mount_line)" "$MOUNT_POINT"
     # A server answers as soon as its package is there, long before its disks are pooled and exported.
-    [ -n "$(mount_at "$MOUNT_POINT")" ] || wait_until "$MOUNT_WAIT_S" timeout -k 5 120 mount "$MOUNT_POINT"
+    [ -n "$(mount_at "$MOUNT_POINT")" ] || wait_until "$MOUNT_WAIT_S" timeout -k 5 120 sh -c 'mount "$0" 9>&-' "$MOUNT_POINT"
     client_mount_is || fail "mounted is $(mount_at "$MOUNT_POINT"), not $MOUNT"
     case ",$MOUNT_OPTIONS," in *,ro,*) return ;; esac
     write_probe "$MOUNT_POINT"

@@ -1,4 +1,4 @@
-# needs: fstab
+# needs: fstab servers
 # variables: SERVERS EXPORT VOLUME
 glusterfs_volume_check() {
     [ -n "$(own_server)" ] || { echo "this host is none of SERVERS: $SERVERS" && return 2; }

@@ -8,8 +8,9 @@ hostname_plan() { echo "name this host $HOST_NAME (now $(uname -n))"; }
 hostname_run() {
     echo "$HOST_NAME" | put_file /etc/hostname 644
     hostname "$HOST_NAME"
+    # cloud-init of Debian's images writes /etc/hosts anew at each boot, with the name that it knows.
     if [ -d /etc/cloud/cloud.cfg.d ]; then
-        echo 'preserve_hostname: true' | put_file /etc/cloud/cloud.cfg.d/99-assay-hostname.cfg 644
+        printf 'preserve_hostname: true\nmanage_etc_hosts: false\n' | put_file /etc/cloud/cloud.cfg.d/99-assay-hostname.cfg 644
     fi
     getent hosts "$HOST_NAME" >/dev/null || add_line /etc/hosts 644 "127.0.1.1 $HOST_NAME"
 }

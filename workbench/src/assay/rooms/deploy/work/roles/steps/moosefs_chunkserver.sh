@@ -1,3 +1,4 @@
+# needs: moosefs
 # variables: SERVERS EXPORT
 moosefs_chunkserver_check() {
     server_configuration | has_text /etc/mfs/mfschunkserver.cfg && echo "$EXPORT/chunks" | has_text /var/lib/mfs/disks && service_is_on moosefs-chunkserver

@@ -1,3 +1,4 @@
+# needs: moosefs
 # variables: SERVERS ALLOWED
 moosefs_master_exports() { for range in $ALLOWED; do echo "$range / rw,alldirs,admin,maproot=0:0"; done; }
 moosefs_master_check() {

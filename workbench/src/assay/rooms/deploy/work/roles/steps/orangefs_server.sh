@@ -1,4 +1,4 @@
-# needs: orangefs
+# needs: orangefs servers
 # variables: SERVERS EXPORT
 # Every server has data and metadata; all make the same configuration, so that none must be copied.
 ORANGEFS_CONF=/etc/orangefs/orangefs.conf

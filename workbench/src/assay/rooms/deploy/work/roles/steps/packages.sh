@@ -27,6 +27,8 @@ packages_run() {
 packages_install() {
     if [ -n "$PROXY" ]; then export http_proxy="$PROXY" https_proxy="$PROXY"; fi
     if [ "$(family)" = apt ]; then
+        # After a reboot in the middle apt-get refuses to do anything; another program's dpkg has files there, too.
+        [ -z "$(ls /var/lib/dpkg/updates 2>/dev/null)" ] || wait_until 600 dpkg --configure -a
         wait_until 300 apt-get -q -o DPkg::Lock::Timeout=600 -o APT::Update::Error-Mode=any update
         apt-get -q -y -o DPkg::Lock::Timeout=600 install --no-install-recommends "$@"
     else
