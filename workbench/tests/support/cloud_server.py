@@ -29,7 +29,8 @@ from typing import Any
 import boto3
 from s3_servers import HANG_GUARD, die_with_parent, free_port
 
-IMAGE = "ami-12c6146b"
+IMAGE = "ami-760aaa0f"
+"""Amazon Linux: an image of Windows would make all instances hosts on which no engine runs."""
 REGION = "eu-west-1"
 KEYS = {
     "AWS_ACCESS_KEY_ID": "AKIAPLANTEDKEY000001",

@@ -7,9 +7,9 @@ from typing import Any
 import yaml
 
 from assay.api.stored_run import Run, runs_folder_or
+from assay.cli.changes import study_path
 from assay.cli.progress import LineProgress
 from assay.cli.quiet import QuietListener
-from assay.cli.run import study_path
 from assay.cli.studyfile import StudyProblemsError, plan_study, read_study
 from assay.model.base import EXIT_USAGE, AssayError
 from assay.model.escape import escape_line

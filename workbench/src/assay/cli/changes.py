@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from assay.model.user_files import path_kind
 from assay.model.user_text import MAX_REPEATS
 from assay.terminal.output import note
 
@@ -30,6 +31,14 @@ ON = typer.Option(
 TARGET = typer.Option([], "--target", metavar="TARGET", help="Only this target. Repeatable.")
 
 ON_ROOT = "Directories for mounts may be on the root file system."
+
+
+def study_path(study: str | Path) -> Path:
+    """Return the path of the study file; for a folder that is no run, that of the `study.yaml` in it."""
+    path = Path(study)
+    if path_kind(path) != "folder" or path_kind(path / "run.sqlite"):
+        return path
+    return path / "study.yaml" if path_kind(path / "study.yaml") == "file" else path
 
 
 def study_change(

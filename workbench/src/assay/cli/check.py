@@ -4,13 +4,13 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.changes import ON, ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
+from assay.cli.changes import ON, ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change, study_path
 from assay.terminal.output import as_path
 from assay.terminal.settings import RUNS
 
 
 def command(
-    study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY"),
+    study: Path = typer.Argument(parser=as_path, help="Study file, or a folder with a `study.yaml`.", metavar="STUDY"),
     values: list[str] = SET,
     repeats: int | None = REPEATS,
     only: list[str] = ONLY,
@@ -31,4 +31,4 @@ def command(
     """
     from assay.cli.studies.study_check import check_file
 
-    check_file(study, study_change(values, repeats, only, targets, on), out, on_root)
+    check_file(study_path(study), study_change(values, repeats, only, targets, on), out, on_root)

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.changes import ON, ONLY, REPEATS, SET, TARGET, study_change
+from assay.cli.changes import ON, ONLY, REPEATS, SET, TARGET, study_change, study_path
 from assay.terminal.output import as_path
 
 FIRST_CASES = 20
 
 
 def command(
-    study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY"),
+    study: Path = typer.Argument(parser=as_path, help="Study file, or a folder with a `study.yaml`.", metavar="STUDY"),
     values: list[str] = SET,
     repeats: int | None = REPEATS,
     only: list[str] = ONLY,
@@ -32,4 +32,10 @@ def command(
     """
     from assay.cli.studies.study_plan import plan_file
 
-    plan_file(study, study_change(values, repeats, only, targets, on), None if show_all else FIRST_CASES, budget, json)
+    plan_file(
+        study_path(study),
+        study_change(values, repeats, only, targets, on),
+        None if show_all else FIRST_CASES,
+        budget,
+        json,
+    )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from assay.cli.changes import ON, ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
+from assay.cli.changes import ON, ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change, study_path
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.room import hook
 from assay.model.user_files import path_kind
@@ -203,14 +203,6 @@ def _stored_text(path: Path, change: "Change | None") -> str:
 
     data = read_study(path)
     return (data if change is None else changed_study(path, data, change).text).decode("utf-8-sig", "replace")
-
-
-def study_path(study: str) -> Path:
-    """Return the path of the study file; for a folder that is no run, that of the `study.yaml` in it."""
-    path = Path(study)
-    if path_kind(path) != "folder" or path_kind(path / "run.sqlite"):
-        return path
-    return path / "study.yaml" if path_kind(path / "study.yaml") == "file" else path
 
 
 def _data_text(store: "RunStore") -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.ab.sides import Side, find_sides
+from assay.cli.changes import study_path
 from assay.cli.progress import TerminalListener
-from assay.cli.run import study_path
 from assay.cli.studyfile import check_study, load_study_file
 from assay.launch.machine_checks import exclude_unavailable
 from assay.model.base import EXIT_REFUSED, AssayError

@@ -53,7 +53,7 @@ class InventorySite:
     @property
     def more_hosts_hint(self) -> str:
         """See `Site`."""
-        few = "measure with fewer: --set hosts=1,2,4"
+        few = "measure with fewer, such as --set hosts=1,2,4"
         return (
             f"make as many, or {few}" if self._written.known_by is not None else f"name as many under `hosts`, or {few}"
         )

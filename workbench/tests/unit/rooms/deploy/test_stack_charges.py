@@ -148,3 +148,13 @@ def test_a_leased_line_has_the_price_of_its_port() -> None:
     text = "Resources: {Line: {Type: AWS::DirectConnect::Connection, Properties: {Bandwidth: 10Gbps}}}"
     (thing,) = planned_things(Resolver(parse_template(text, "t"), {}, SAMPLE))
     assert hour(thing).hour == row("us-east-1", "port", "direct-connect-10g")
+
+
+def test_prices_say_of_which_days_the_used_rows_are() -> None:
+    found, name = book("eu-west-1"), "c5n.9xlarge"
+    used = {found.row("instance", name), found.row("volume-capacity", "gp3")}
+    prices = price_things([charges.instance("a", name, 2), charges.volume("b", "gp3", 8, None, None)], found)
+    days = sorted(found.date_of(each) for each in used)
+    assert set(prices.rows) == used and days[0] > found.date
+    assert prices.source == f"aws-eu-west-1, {days[0]} to {days[1]}"
+    assert price_things([charges.nat_gateway("n")], None).source == ""

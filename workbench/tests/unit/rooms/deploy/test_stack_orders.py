@@ -86,7 +86,7 @@ def test_a_long_template_is_sent_as_compact_json_or_through_a_bucket() -> None:
         ({"ClientInstanceType": "m5.large"}, "is not allowed"),
         ({"ClientCount": "many"}, "is not a number"),
         ({"ClientCount": "101"}, "out of range"),
-        ({"ExpiryTime": "tomorrow"}, "does not match"),
+        ({"ExpiryTime": "tomorrow"}, "`tomorrow` is not of the form it needs"),
         ({"Password": "x" * 41}, "the value has 41 characters"),
     ],
 )

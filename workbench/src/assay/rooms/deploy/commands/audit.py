@@ -44,6 +44,7 @@ def command(
         costly = [pair for pair in zip(tagged_things, prices.things, strict=True) if pair[1].hour != 0]
         found += costly
         sums += [(region, prices)] if costly else []
+        output.warn_old(prices)
         for name in over:
             note(over_text(name, region))
         for error in inventory.unanswered:

@@ -110,6 +110,7 @@ def _print_left(cloud: "Cloud", name: str, ended: "Deletion", volumes: "Sequence
         output.print_things(zip(inventory.found, prices.things, strict=True), prices.currency, dt.datetime.now(dt.UTC))
         count = "1 thing" if len(inventory.found) == 1 else f"{len(inventory.found)} things"
         print_line(f"left of stack {name}: {count}, {output.sum_text(prices, 'day')}")
+        output.warn_old(prices)
     for text in ended.retained:
         note(f"the template keeps {text}")
     for error in inventory.unanswered:

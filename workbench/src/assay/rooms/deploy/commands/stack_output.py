@@ -94,6 +94,14 @@ def print_prices(prices: "Prices") -> None:
     print_table(columns, rows, f"Prices: {source}", [f"{prices.currency} an hour"])
 
 
+def warn_old(prices: "Prices") -> None:
+    """Print a warning on standard error if prices that were used are old."""
+    from assay.cli.money.books import warn_stale
+
+    if prices.book is not None and prices.rows:
+        warn_stale(prices.book, prices.rows)
+
+
 def equal_things(things: Sequence["PricedThing"]) -> list[tuple["PricedThing", "PricedThing", int]]:
     """Return the first and the last of things that are the same but for their names, and how many these are."""
     groups: dict[tuple[object, ...], list[PricedThing]] = {}

@@ -88,7 +88,8 @@ def _print(
     print_line(f"cost since its creation: about {output.money(spent, prices.currency)}")
     left = output.left_text(stack.expires, now)
     rest = output.cost_until(prices.hour, now, stack.expires) if stack.expires else None
-    print_line(f"time left: {left}; until then {output.money(rest, prices.currency)}")
+    print_line(f"time left: {left}; until then another {output.money(rest, prices.currency)}")
+    output.warn_old(prices)
 
 
 def _facts(

@@ -154,7 +154,8 @@ def _print_plan(cloud: "Cloud", order: "PricedOrder", limit: "Decimal | None") -
     if zone and "AvailabilityZone" not in order.order.written:
         print_line(f"zone: {zone}, which offers all these instance types")
     if capabilities(order.order.body.template):
-        print_line("it makes roles of IAM, which needs the right to do so")
+        print_line("it makes roles of IAM: your credentials need the right to make them")
+    output.warn_old(order.prices)
 
 
 def _check_account(cloud: "Cloud", order: "PricedOrder") -> None:
@@ -165,7 +166,8 @@ def _check_account(cloud: "Cloud", order: "PricedOrder") -> None:
     needs, is_complete = vcpu_needs(each.thing for each in order.prices.things)
     if needs:
         print_line(f"vCPUs: {vcpu_text(needs, is_complete)}")
-    for gap in access_gaps(order.order.body.template, order.order.values):
+    has_hosts = bool(needs) or not is_complete
+    for gap in access_gaps(order.order.body.template, order.order.values) if has_hosts else ():
         note(warning(gap))
     check_quotas(cloud, needs)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from assay.model.money.amount import EXACT, Term, exact_sum
-from assay.model.money.price import BillItem
+from assay.model.money.price import BillItem, PriceBook, PriceRow
 
 HOURS_PER_DAY = Decimal(24)
 
@@ -43,12 +43,14 @@ class PricedThing:
         hour: Cost of an hour, without what is charged by use; None: unknown, or there is nothing else.
         most: The most that an hour may cost: spot prices change; None as for `hour`.
         note: What else the price does not contain, or why it is unknown; empty if it is known.
+        rows: The rows of the price book that were used.
     """
 
     thing: Thing
     hour: Decimal | None
     most: Decimal | None
     note: str
+    rows: tuple[PriceRow, ...] = ()
 
     @property
     def remarks(self) -> str:
@@ -68,12 +70,26 @@ class Prices:
     Attributes:
         things: Each thing.
         currency: Of the price book; USD without one.
-        source: Name and date of the price book; empty without one.
+        book: The price book; None without one.
     """
 
     things: tuple[PricedThing, ...]
     currency: str
-    source: str
+    book: PriceBook | None
+
+    @property
+    def rows(self) -> tuple[PriceRow, ...]:
+        """The rows of the price book that were used, each once."""
+        return tuple(dict.fromkeys(row for each in self.things for row in each.rows))
+
+    @property
+    def source(self) -> str:
+        """Name of the price book, and from when to when the used prices are; empty without a book."""
+        if self.book is None:
+            return ""
+        days = sorted({self.book.date_of(row) for row in self.rows})
+        until = f" to {days[-1]}" if len(days) > 1 else ""
+        return f"{self.book.book}, {days[0]}{until}" if days else self.book.book
 
     @property
     def hour(self) -> Decimal:

@@ -232,8 +232,8 @@ def price_things(things: Iterable[Thing], book: PriceBook | None) -> Prices:
     """Return things with their prices; what the book lacks has none, and says so."""
     priced = tuple(_priced(thing, book) for thing in things)
     if book is None:
-        return Prices(priced, "USD", "")
-    return Prices(priced, book.currency, f"{book.book}, {book.date}")
+        return Prices(priced, "USD", None)
+    return Prices(priced, book.currency, book)
 
 
 def _priced(thing: Thing, book: PriceBook | None) -> PricedThing:
@@ -243,11 +243,12 @@ def _priced(thing: Thing, book: PriceBook | None) -> PricedThing:
     if book is None:
         return PricedThing(thing, None, None, "no price book of this region; --book names one")
     try:
-        hour = price_bill(Bill(lines=thing.items), book, thing.term).hour
+        cost = price_bill(Bill(lines=thing.items), book, thing.term)
+        hour = cost.hour
         most = hour if thing.term == "on-demand" else _most(thing, book)
     except AssayError as error:
         return PricedThing(thing, None, None, error.message)
-    return PricedThing(thing, hour, max(hour, most), thing.note)
+    return PricedThing(thing, hour, max(hour, most), thing.note, tuple(cost.rows))
 
 
 def _most(thing: Thing, book: PriceBook) -> Decimal:

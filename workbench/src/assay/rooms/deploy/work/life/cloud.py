@@ -213,4 +213,14 @@ def regions_of(names: list[str], recorded: Iterable[str] = ()) -> list[str]:
         return list(dict.fromkeys(names))
     if len(names) > 1:
         raise AssayError("--region all stands for all regions", "leave the other regions out", EXIT_REFUSED)
-    return sorted(each["RegionName"] for each in Cloud().call("ec2", "describe_regions")["Regions"])
+    return sorted(each["RegionName"] for each in _configured_cloud().call("ec2", "describe_regions")["Regions"])
+
+
+def _configured_cloud() -> Cloud:
+    """Return the cloud at the configured region; if none is configured, at one that each commercial account has."""
+    try:
+        return Cloud()
+    except CloudError as error:
+        if error.kind is not FaultKind.NO_REGION:
+            raise
+        return Cloud("us-east-1")

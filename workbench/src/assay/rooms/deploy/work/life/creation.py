@@ -232,11 +232,13 @@ def follow(cloud: Cloud, stack: Stack, print_line: PrintLine, known: set[str] | 
     """
     known = set() if known is None else known
     events: list[StackEvent] = []
+    began: dt.datetime | None = None
     while True:
         now = find_stack(cloud, stack.id) or stack
         events = new_events(stack_events(cloud, stack.id, known), known)
         for event in events:
-            print_line(cloud.scrub(progress_line(event, stack.created)))
+            began = began or event.at
+            print_line(cloud.scrub(progress_line(event, began)))
         if not now.is_changing:
             return now
         time.sleep(POLL_SECONDS)

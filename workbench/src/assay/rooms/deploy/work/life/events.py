@@ -114,7 +114,7 @@ def new_events(events: Sequence[StackEvent], known: set[str]) -> list[StackEvent
 
 
 def progress_line(event: StackEvent, began: dt.datetime) -> str:
-    """Return an event as a line: minutes and seconds since the beginning, resource, status, and why it failed."""
+    """Return an event as a line: minutes and seconds since the first one, resource, status, and why it failed."""
     seconds = max(0, int((event.at - began).total_seconds()))
     failure = f": {clean_text(event.reason)}" if is_failure(event) else ""
     words = event.status.lower().replace("_", " ")

@@ -149,7 +149,7 @@ def expiry_hours(written: str) -> Decimal:
         raise AssayError(f"--expires: {error}", "write it such as 8h or 2d") from None
     hours = Decimal(nanoseconds) / (3600 * NANOSECONDS)
     if not Decimal(str(MIN_HOURS)) <= hours <= 24 * MAX_DAYS:
-        raise AssayError(f"--expires {written}: is not from 15min to {MAX_DAYS}d", "write it such as 8h or 2d")
+        raise AssayError(f"--expires {written}: must be from 15min to {MAX_DAYS}d", "write it such as 8h or 2d")
     return hours
 
 

@@ -180,7 +180,8 @@ def _check(key: str, value: str, rule: Mapping[str, Any]) -> None:
         raise AssayError(f"parameter {key}: {shown} is not allowed", constraint or choices_hint(value, allowed))
     pattern = rule.get("AllowedPattern")
     if pattern is not None and not _matches(str(pattern), value):
-        raise AssayError(f"parameter {key}: {shown} does not match {pattern}", constraint)
+        hint = constraint or f"it must match {pattern}"
+        raise AssayError(f"parameter {key}: {shown} is not of the form it needs", hint)
     if rule.get("Type") == "Number":
         _check_number(key, value, rule, constraint)
     length, least, most = len(value), rule.get("MinLength"), rule.get("MaxLength")

@@ -74,7 +74,7 @@ def make_plan(
         plan = _server_plan(design, template, options, cloud)
     else:
         message = f"design {design.design}: there is no template for {design.family}"
-        raise AssayError(message, f"there are: {cloud.known}")
+        raise AssayError(message, f"docs/guides/deploy.md lists the designs with a template: those of {cloud.known}")
     return _with_clients(replace(plan, values=dict(values)), design, options, cloud)
 
 
@@ -181,7 +181,7 @@ def _service_plan(design: Design, cloud: CloudRules) -> StackPlan:
     builder = cloud.services.get(design.family)
     if builder is None:
         message = f"design {design.design}: there is no template for {design.family}"
-        raise AssayError(message, f"there are: {cloud.known}")
+        raise AssayError(message, f"docs/guides/deploy.md lists the designs with a template: those of {cloud.known}")
     builder.check(design)
     return StackPlan(
         design=design.design,
