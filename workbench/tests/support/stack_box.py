@@ -105,7 +105,7 @@ class _Boot:
         self.box, self.name, self.instance = box, name, instance
         self.host = RoleHost(folder / name, CLIENT_FAKES if instance.role == "client" else {})
         self.host.enter(box.host(name).pid, {"nvme1n1": disk} if disk else {})
-        # Without a line there, sshd lets nobody in.
+        # Without a line there, sshd refuses every login.
         self.host.must("echo 'root:*:19000::::::' >/etc/shadow")
         self.host.must(f"ip address add {instance.address}/16 dev eth0")
 

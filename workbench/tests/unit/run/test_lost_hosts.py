@@ -1,4 +1,4 @@
-"""Hosts of a stack that end during a run: noticed once, told apart from failures of the storage, and replaced."""
+"""Hosts of a stack that end during a run: noticed once, not counted as failures of the storage, and replaced."""
 
 import json
 from collections.abc import Iterator
