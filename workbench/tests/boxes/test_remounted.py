@@ -4,8 +4,6 @@ Seen where it cannot be disputed: by the bytes that come over the link of the ho
 a phase is long enough to be counted.
 """
 
-import os
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 from nfs_tools import Run, box_of
 from run_tools import ASSAY, assay, only_run
+from ssh_tools import path_with_ssh
 from testbed_tools import GUARD, assert_soon, left, said
 
 from assay.model.result.sample import Sample
@@ -88,11 +87,7 @@ def test_a_run_that_is_killed_between_two_phases_leaves_nothing_when_it_goes_on(
 ) -> None:
     """Its hosts and their server stay, as real ones do: nobody else removes files and mounts there."""
     with box_of(tmp_path, HOSTS, "ssh") as box:
-        wrapper = tmp_path / "bin" / "ssh"
-        wrapper.parent.mkdir()
-        wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {box.ssh_config} "$@"\n')
-        wrapper.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+        monkeypatch.setenv("PATH", path_with_ssh(tmp_path, box.ssh_config))
         (tmp_path / "hosts.yaml").write_text("hosts: {client1: {}, client2: {}}\n")
         text = STUDY.format(boxed="", extra="").replace("testbed: box.yaml", "hosts: {inventory: hosts.yaml}")
         (tmp_path / "study.yaml").write_text(text.replace("[keep, remount]", "remount"))

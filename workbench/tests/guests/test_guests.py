@@ -4,7 +4,6 @@ User data is that of `assay deploy template`. It boots in Debian's own cloud-ini
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from guest_image import guest_image
 from guests import PROGRAM, Guest, GuestPlan, Signals, signals, started
 from resolved_stack import ResolvedStack, stack_template
 from run_tools import assay, only_run
+from ssh_tools import path_with_ssh
 
 from assay.store import RunStore
 
@@ -93,12 +93,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 @pytest.fixture
 def work(pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for a command, whose ssh reaches both guests by name."""
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    wrapper = programs / "ssh"
-    wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {pair.folder}/ssh.conf "$@"\n')
-    wrapper.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", path_with_ssh(tmp_path, pair.folder / "ssh.conf"))
     (tmp_path / "work").mkdir()
     return tmp_path / "work"
 

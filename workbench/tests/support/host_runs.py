@@ -2,14 +2,12 @@
 
 import contextlib
 import getpass
-import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ssh_tools import Sshd, private_sshd
+from ssh_tools import Sshd, path_with_ssh, private_sshd
 from testbed_tools import assert_soon
 
 INVENTORY = 'hosts: {inventory: hosts.yaml, hosts: "@all"}'
@@ -41,7 +39,6 @@ def study(folder: Path, rest: str, hosts: object = "[1, 2, 3]", runtime: str = "
 @contextlib.contextmanager
 def two_hosts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Sshd, Sshd]]:
     """`node1` and `node2`, an sshd each; an inventory of them in `work`, and an ssh that knows their keys."""
-    real = shutil.which("ssh")
     with contextlib.ExitStack() as stack:
         nodes = []
         for name in ("node1", "node2"):
@@ -53,11 +50,7 @@ def two_hosts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[S
             f"Host *\n  User {getpass.getuser()}\n  UserKnownHostsFile {known}\n  GlobalKnownHostsFile /dev/null\n"
             "  StrictHostKeyChecking yes\n  IdentityAgent none\n"
         )
-        (folder / "bin").mkdir()
-        wrapper = folder / "bin" / "ssh"
-        wrapper.write_text(f'#!/bin/sh\nexec {real} -F {config} "$@"\n')
-        wrapper.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
+        monkeypatch.setenv("PATH", path_with_ssh(folder, config))
         work = folder / "work"
         work.mkdir()
         lines = [

@@ -2,11 +2,9 @@
 
 import contextlib
 import getpass
-import os
-import shutil
 from pathlib import Path
 
-from ssh_tools import private_sshd
+from ssh_tools import path_with_ssh, private_sshd
 
 
 def two_hosts(base: Path, environment: dict[str, str], stack: contextlib.ExitStack) -> str:
@@ -27,11 +25,7 @@ def two_hosts(base: Path, environment: dict[str, str], stack: contextlib.ExitSta
         f"Host *\n  User {getpass.getuser()}\n  UserKnownHostsFile {known}\n  GlobalKnownHostsFile /dev/null\n"
         "  StrictHostKeyChecking yes\n  IdentityAgent none\n"
     )
-    (base / "bin").mkdir()
-    program = base / "bin" / "ssh"
-    program.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
-    program.chmod(0o755)
-    environment["PATH"] = f"{base / 'bin'}:{os.environ['PATH']}"
+    environment["PATH"] = path_with_ssh(base, config)
     lines = [
         f"  {node.folder.name}: {{address: 127.0.0.1, port: {node.port}, identity: {node.folder}/user}}\n"
         for node in nodes

@@ -106,6 +106,15 @@ def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
     pytest.fail(f"sshd does not start: {log.read_text() if log.exists() else 'it has said nothing'}")
 
 
+def path_with_ssh(folder: Path, config: Path) -> str:
+    """A PATH whose `ssh`, made in `folder/bin`, has another configuration than the user's."""
+    program = folder / "bin" / "ssh"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
+    program.chmod(0o755)
+    return f"{program.parent}:{os.environ['PATH']}"
+
+
 def fake_ssh(folder: Path, complaint: str, code: int = 255) -> None:
     """A program `ssh` in `folder` that complains and ends."""
     program = folder / "ssh"

@@ -11,16 +11,17 @@ import base64
 import contextlib
 import os
 import shlex
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from cloud_server import CloudServer
 from loop_devices import loop_device
 from role_hosts import RoleHost
+from ssh_tools import path_with_ssh
 from testbed_tools import need_box, written
 
 from assay.model.site.box import BoxHost
@@ -168,14 +169,8 @@ def _reached_by_ssh(
         lines += [f"Host {instance.address}", f"  ProxyCommand {command}", f"  HostKeyAlias {member.name}"]
     lines += ["Host *", "  User root", f"  IdentityFile {keys}/client_key", f"  UserKnownHostsFile {keys}/known_hosts"]
     lines += ["  GlobalKnownHostsFile /dev/null", "  IdentityAgent none"]
-    (folder / "ssh_config").write_text("\n".join(lines) + "\n")
-    programs = folder / "bin"
-    programs.mkdir(exist_ok=True)
-    wrapper, path = programs / "ssh", os.environ["PATH"]
-    wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh", path=path)} -F {folder}/ssh_config "$@"\n')
-    wrapper.chmod(0o755)
-    os.environ["PATH"] = f"{programs}:{path}"
-    try:
+    config = folder / "ssh_config"
+    config.write_text("\n".join(lines) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", path_with_ssh(folder, config))
         yield
-    finally:
-        os.environ["PATH"] = path
