@@ -9,7 +9,7 @@ from killing import GUARD, Start, strike
 from run_tools import assay, check_nothing_left, needs_engine, only_run
 from soak import times
 
-from assay.analyse.adaptive import is_case_precise
+from assay.analyse.repeats.adaptive import is_case_precise
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
 from assay.store import RunStore, list_runs

@@ -11,10 +11,10 @@ from builders import make_case, row_of
 from noise import Floats, heavy, wandering
 from soak import times
 
-from assay.analyse.adaptive import is_precise
 from assay.analyse.compare import compare_rounds
 from assay.analyse.course import IntervalRate, course
 from assay.analyse.estimate import estimate
+from assay.analyse.repeats.adaptive import is_precise
 from assay.analyse.statistics.changes import change_points
 from assay.model.result.result import Comparison, Estimate, ResultRow
 

@@ -38,7 +38,7 @@ pub(crate) fn min_job(target: &Target, file_size_bytes: u64) -> anyhow::Result<V
     let able = backends::kind(target).general();
     let only_reads = target.rules().only_reads();
     // None of these needs existing data, unless the target only has such.
-    let makes = [Operation::Read, Operation::Create, Operation::Put];
+    let makes = [Operation::Read, Operation::Create, Operation::Put, Operation::Run];
     let least = if only_reads { &[Operation::Head][..] } else { &makes };
     let least = least.iter().copied().find(|one| able.operations.contains(one));
     let Some(operation) = least else { bail!("a {} target can neither read nor make anything: a defect", able.kind) };
@@ -56,8 +56,17 @@ pub(crate) fn min_job(target: &Target, file_size_bytes: u64) -> anyhow::Result<V
         Some(Group::Data) | None => {}
         Some(Group::Names) => job["tree"] = json!({"files": 1}),
         Some(Group::Objects) => job["objects"] = json!({"count": 1}),
+        Some(Group::Programs) => job["tree"] = json!({"files": tasks(target)}),
     }
     Ok(job)
+}
+
+/// Number of tasks of a command; 1 for all other kinds.
+fn tasks(target: &Target) -> usize {
+    match target {
+        Target::Command(command) => command.tasks.len(),
+        _ => 1,
+    }
 }
 
 /// Check a parsed target.

@@ -4,7 +4,7 @@
 use assay_core::{
     as_errno, fault_message, heartbeat, Backend, Buffers, Fault, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError,
 };
-use assay_spec::{data_kinds, name_kinds, object_kinds, Job, Operation};
+use assay_spec::{data_kinds, name_kinds, object_kinds, program_kinds, Job, Operation};
 use std::sync::Arc;
 
 /// The error that the storage returned for an operation.
@@ -104,7 +104,7 @@ impl ManualLane {
         let (object, offset) = match kind {
             OpKind::Read if self.names => (place, 0),
             data_kinds!() => (0, place),
-            name_kinds!() | object_kinds!() => (place, 0),
+            name_kinds!() | object_kinds!() | program_kinds!() => (place, 0),
         };
         self.do_one(&Op { kind, count: 1, slot: 0, object, offset, length: length as u64 })
     }

@@ -11,7 +11,7 @@ use crate::manual_lane::ManualLane;
 use crate::name_semantics::differs;
 use crate::pattern::Pattern;
 use crate::session::Session;
-use assay_spec::{data_operations, object_operations, Layout, Method, Operation, SyncPolicy, Tree};
+use assay_spec::{data_operations, object_operations, program_operations, Layout, Method, Operation, SyncPolicy, Tree};
 
 /// Number of files of each lane.
 const FILES: u64 = 40;
@@ -32,7 +32,7 @@ fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> 
         Unlink => (&[Create, Unlink, Create, Stat, Unlink], "each name is free again"),
         Mkdir => (&[Mkdir, Rmdir], "makes each directory"),
         Rmdir => (&[Mkdir, Rmdir, Mkdir, Rmdir], "each name is free again"),
-        data_operations!() | object_operations!() | Operation::Prepare => return None,
+        data_operations!() | object_operations!() | program_operations!() | Operation::Prepare => return None,
     })
 }
 

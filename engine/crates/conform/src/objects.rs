@@ -7,7 +7,8 @@ use crate::job::{phase, Recipe};
 use crate::look;
 use crate::session::Session;
 use assay_spec::{
-    data_operations, name_operations, BackendCapabilities, Layout, Objects, OpKind, Operation, SyncPolicy,
+    data_operations, name_operations, program_operations, BackendCapabilities, Layout, Objects, OpKind, Operation,
+    SyncPolicy,
 };
 use serde_json::{json, Value};
 
@@ -46,7 +47,7 @@ fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> 
         ReadAfterPut => (&[ReadAfterPut, Get, ReadAfterPut, Get, Delete], "shows another client what was put"),
         ListAfterPut => (&[ListAfterPut, Get, ListAfterPut, Get, Delete], "lists for another client what was put"),
         ObjectMix => (&[Put, ObjectMix, Get], "objects come and go, and those that are there are whole"),
-        data_operations!() | name_operations!() | Operation::Prepare => return None,
+        data_operations!() | name_operations!() | program_operations!() | Operation::Prepare => return None,
     })
 }
 
@@ -153,7 +154,7 @@ fn undone(done: &PhaseResult, recipe: &Recipe, size: u64) -> Option<Finding> {
         Operation::Get | Operation::ObjectMix | Operation::BatchGet | Operation::Query | Operation::Scan => {
             return unchecked(done);
         }
-        Operation::Prepare | data_operations!() | name_operations!() => return None,
+        Operation::Prepare | data_operations!() | name_operations!() | program_operations!() => return None,
     };
     let stores = matches!(done.operation, Operation::Put | Operation::BatchPut | Operation::Update)
         || done.operation.checks_visibility();

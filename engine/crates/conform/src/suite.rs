@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::{data, data_ways, ends, flush, name_semantics, names, object_semantics, objects, sets};
 use assay_core::{clock, heartbeat};
 use assay_drive::StopFlag;
-use assay_spec::{BackendCapabilities, Group, Layout, Method, Operation, SyncPolicy};
+use assay_spec::{BackendCapabilities, Layout, Method, Operation, SyncPolicy};
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of free space, or of a device, that the checks need.
@@ -128,9 +128,9 @@ fn not_offered(able: &BackendCapabilities) -> Vec<String> {
             all.push(format!("{what} {}", missing.join(", ")));
         }
     };
-    // No target has both files and objects.
+    // No target has both files and objects, and none of these runs programs.
     let objects = able.operations.iter().any(|one| one.objects());
-    let of_its_sort = |one: &Operation| (one.group() == Some(Group::Objects)) == objects;
+    let of_its_sort = |one: &Operation| one.objects() == objects && !one.runs_programs();
     let missing = Operation::measurable().filter(|one| of_its_sort(one) && !able.operations.contains(one));
     list("operations", missing.map(Operation::name).collect());
     let layouts = [(Layout::Separate, "separate files"), (Layout::Shared, "a file that lanes share")];

@@ -286,6 +286,7 @@ pub fn fault_name(fault: Fault) -> Option<&'static str> {
         FaultDomain::Aoe => return aoe_name(fault.code()),
         FaultDomain::Smb => return ntstatus::name(fault.code()),
         FaultDomain::Mpi => MPI,
+        FaultDomain::Program => return None,
     };
     named(table, fault.code())
 }
@@ -306,6 +307,7 @@ pub fn as_errno(fault: Fault) -> Option<i32> {
         FaultDomain::Aoe => errno_of_aoe(fault.code()),
         FaultDomain::Smb => ntstatus::errno(fault.code()),
         FaultDomain::Mpi => errno_of_mpi(fault.code()),
+        FaultDomain::Program => None,
     }
 }
 
@@ -409,6 +411,7 @@ pub fn fault_message(fault: Fault) -> String {
         FaultDomain::Smb => "the SMB server",
         FaultDomain::Aoe => "the AoE target",
         FaultDomain::Mpi => "MPI",
+        FaultDomain::Program => return program_message(fault.code()),
     };
     let name = fault_name(fault).map_or(String::new(), |name| format!(" {name}"));
     if fault.domain() == FaultDomain::Aoe && fault.code() >= AOE_REGISTERS {
@@ -423,6 +426,14 @@ pub fn fault_message(fault: Fault) -> String {
     let errno = as_errno(fault).filter(|_| fault.domain() != FaultDomain::Http);
     let words = errno.map_or(String::new(), |errno| format!(": {}", os_message(errno)));
     format!("{speaker} answered {}{name}{words}", fault.code())
+}
+
+fn program_message(code: i32) -> String {
+    match code {
+        0 => "the program was not run to its end".to_owned(),
+        1.. => format!("the program ended with exit code {code}"),
+        ..0 => format!("the program was ended by signal {}", -code),
+    }
 }
 
 fn s3_message(fault: Fault) -> String {

@@ -6,7 +6,7 @@ use crate::pattern::{Contents, Mixed, Step};
 use assay_core::permutation::Permutation;
 use assay_core::random::mix2;
 use assay_core::{OpKind, OPEN_TO_READ};
-use assay_spec::{data_kinds, name_kinds, object_kinds};
+use assay_spec::{data_kinds, name_kinds, object_kinds, program_kinds};
 use std::collections::BTreeSet;
 
 /// What a phase does to files.
@@ -287,7 +287,7 @@ impl FileSteps {
             }
             OpKind::Unlink if well => self.mark_missing(step.object),
             OpKind::Close if !self.failed && self.pass == 0 => self.note_whole(step.object),
-            data_kinds!() | name_kinds!() | object_kinds!() => {}
+            data_kinds!() | name_kinds!() | object_kinds!() | program_kinds!() => {}
         }
     }
 

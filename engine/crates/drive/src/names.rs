@@ -1,6 +1,6 @@
 //! Which names of a tree exist, from phase to phase.
 
-use assay_spec::{data_operations, object_operations, Job, Operation, Tree};
+use assay_spec::{data_operations, object_operations, program_operations, Job, Operation, Tree};
 
 /// Per lane, the number of files and directories that exist, always the first ones.
 pub(crate) struct Names {
@@ -60,7 +60,8 @@ impl Names {
                 (0, self.present_count(&self.files, lane, owner))
             }
             // It writes them anew.
-            Operation::Write => (0, self.all[lane]),
+            // A program has a number for each task.
+            Operation::Write | program_operations!() => (0, self.all[lane]),
             data_operations!() => (0, self.present_count(&self.files, lane, owner)),
             object_operations!() => (0, 0),
         }
@@ -79,7 +80,12 @@ impl Names {
             Operation::Unlink | Operation::FileMix => self.files.fill(0),
             Operation::Rmdir => self.directories.fill(0),
             Operation::Rename => self.renamed = !self.renamed,
-            Operation::Stat | Operation::Open | Operation::Readdir | data_operations!() | object_operations!() => {}
+            Operation::Stat
+            | Operation::Open
+            | Operation::Readdir
+            | data_operations!()
+            | object_operations!()
+            | program_operations!() => {}
         }
         if operation != Operation::FileMix && self.files.iter().all(|count| *count == 0) {
             self.renamed = false;

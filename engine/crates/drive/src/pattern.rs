@@ -6,7 +6,7 @@ use assay_core::permutation::Permutation;
 use assay_core::random::{mix, mix2};
 use assay_core::sizes::size_of;
 use assay_core::OpKind;
-use assay_spec::{data_operations, name_operations, object_operations};
+use assay_spec::{data_operations, name_operations, object_operations, program_operations};
 use assay_spec::{Layout, Moves, Operation, Phase, Sizes, Tree, PREPARE_BYTES};
 use std::collections::BTreeSet;
 
@@ -91,7 +91,7 @@ impl Share {
     }
 }
 
-/// The kind of operation on each name of a tree; None if the operation is on data or objects.
+/// The kind of operation on each name of a tree, or for each task; None if the operation is on data or objects.
 fn name_kind(operation: Operation) -> Option<OpKind> {
     match operation {
         Operation::Prepare | Operation::Create => Some(OpKind::Create),
@@ -102,6 +102,7 @@ fn name_kind(operation: Operation) -> Option<OpKind> {
         Operation::Unlink => Some(OpKind::Unlink),
         Operation::Mkdir => Some(OpKind::Mkdir),
         Operation::Rmdir => Some(OpKind::Rmdir),
+        Operation::Run => Some(OpKind::Run),
         data_operations!() | object_operations!() => None,
     }
 }
@@ -132,7 +133,7 @@ fn course(operation: Operation) -> Course {
         | Operation::ReFread
         | Operation::SequentialMix
         | Operation::FileMix => Course::Forward,
-        name_operations!() | object_operations!() => {
+        name_operations!() | object_operations!() | program_operations!() => {
             unreachable!("the job's rules keep names and objects apart from data")
         }
     }

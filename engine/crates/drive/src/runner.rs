@@ -107,6 +107,7 @@ fn needs_data(job: &Job) -> bool {
         Some(Group::Data) => phase.operation.writes(),
         Some(Group::Names) => phase.operation == Operation::Create,
         Some(Group::Objects) => phase.operation.stores_objects(),
+        Some(Group::Programs) => false,
     };
     !job.target.rules().only_reads() && (job.data.verify || job.phases.iter().any(makes))
 }

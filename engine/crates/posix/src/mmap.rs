@@ -2,7 +2,7 @@
 
 use crate::sync_io::{close, SyncIo};
 use assay_core::{Buffers, Op, OpKind};
-use assay_spec::{name_kinds, object_kinds};
+use assay_spec::{name_kinds, object_kinds, program_kinds};
 use rustix::fd::OwnedFd;
 use rustix::fs;
 use rustix::io::{self, Errno};
@@ -127,7 +127,7 @@ impl Mmap {
             match op.kind {
                 OpKind::Read => std::ptr::copy_nonoverlapping(place, slot, op.length as usize),
                 OpKind::Write => std::ptr::copy_nonoverlapping(slot, place, op.length as usize),
-                OpKind::Sync | name_kinds!() | object_kinds!() => return Err(libc::EINVAL),
+                OpKind::Sync | name_kinds!() | object_kinds!() | program_kinds!() => return Err(libc::EINVAL),
             }
         }
         if fault::take_fault() || self.broken.get() {

@@ -2,7 +2,7 @@
 
 use assay_core::{Buffers, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::SyncPolicy;
-use assay_spec::{name_kinds, object_kinds};
+use assay_spec::{name_kinds, object_kinds, program_kinds};
 use rustix::fd::{IntoRawFd, OwnedFd};
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -59,7 +59,9 @@ impl Stdio {
             match op.kind {
                 OpKind::Read => libc::fread(data, 1, length, self.stream),
                 OpKind::Write => libc::fwrite(data.cast_const(), 1, length, self.stream),
-                OpKind::Sync | name_kinds!() | object_kinds!() => return Err(rustix::io::Errno::INVAL),
+                OpKind::Sync | name_kinds!() | object_kinds!() | program_kinds!() => {
+                    return Err(rustix::io::Errno::INVAL)
+                }
             }
         };
         self.position = op.offset + moved as u64;

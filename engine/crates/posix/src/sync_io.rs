@@ -1,7 +1,7 @@
 //! pread and pwrite.
 
 use assay_core::{Buffers, Fault, Op, OpKind};
-use assay_spec::{name_kinds, object_kinds};
+use assay_spec::{name_kinds, object_kinds, program_kinds};
 use rustix::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::{fs, io};
@@ -41,7 +41,7 @@ impl SyncIo {
             OpKind::Read => libc::SYS_pread64,
             OpKind::Write => libc::SYS_pwrite64,
             OpKind::Sync => return Self::flush(&self.fd, self.data_only).map(u64::from).map_err(Fault::os),
-            name_kinds!() | object_kinds!() => return Err(Fault::os(libc::EINVAL)),
+            name_kinds!() | object_kinds!() | program_kinds!() => return Err(Fault::os(libc::EINVAL)),
         };
         assert!(op.length as usize <= self.buffers.length());
         let data = self.buffers.pointer(op.slot);

@@ -3,7 +3,7 @@
 use crate::sync_io::{close, SyncIo};
 use assay_core::Fault;
 use assay_core::{clock, Buffers, Completion, LaneSetup, Op, OpKind};
-use assay_spec::{name_kinds, object_kinds};
+use assay_spec::{name_kinds, object_kinds, program_kinds};
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{opcode, squeue, IoUring};
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -345,7 +345,9 @@ impl Entries<'_> {
                 let flags = if self.data_only { FsyncFlags::DATASYNC } else { FsyncFlags::empty() };
                 opcode::Fsync::new(FILE).flags(flags).build()
             }
-            name_kinds!() | object_kinds!() => unreachable!("a lane of one file has neither names nor objects"),
+            name_kinds!() | object_kinds!() | program_kinds!() => {
+                unreachable!("a lane of one file has neither names nor objects")
+            }
         };
         entry.user_data(u64::from(op.slot))
     }

@@ -1,6 +1,6 @@
 //! The engine's events, one JSON object a line.
 
-use crate::{BackendCapabilities, Fault, Job, Method, OpKind, Operation};
+use crate::{BackendCapabilities, Fault, Job, Method, OpKind, Operation, Task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -43,6 +43,9 @@ pub enum Event {
     /// One failed operation, with all details.
     #[schemars(title = "ErrorSampleEvent")]
     ErrorSample(ErrorSample),
+    /// A task of a command has ended.
+    #[schemars(title = "TaskEvent")]
+    Task(Task),
     /// A message for users.
     #[schemars(title = "LogEvent")]
     Log(Log),

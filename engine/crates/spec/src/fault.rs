@@ -27,11 +27,13 @@ pub enum FaultDomain {
     Aoe,
     /// An error class of MPI (MPI-3.1 section 8.4), numbered as in mpi.h of Open MPI for every library.
     Mpi,
+    /// A program's that was run: its exit code, or the number of the signal that ended it, negative; 0 if neither.
+    Program,
 }
 
 impl FaultDomain {
     /// All domains; a domain's number is its index.
-    const ALL: [FaultDomain; 8] = [
+    const ALL: [FaultDomain; 9] = [
         FaultDomain::Os,
         FaultDomain::Nfs,
         FaultDomain::Http,
@@ -40,6 +42,7 @@ impl FaultDomain {
         FaultDomain::Smb,
         FaultDomain::Aoe,
         FaultDomain::Mpi,
+        FaultDomain::Program,
     ];
 }
 

@@ -411,6 +411,8 @@ pub enum Group {
     Names,
     /// Complete objects.
     Objects,
+    /// Programs that a target of kind command runs.
+    Programs,
 }
 
 /// One line for each operation: its name in jobs and events, what it works on, and whether it reads and writes bytes of
@@ -535,6 +537,8 @@ operations! {
     /// Puts, gets, heads, updates and deletes of objects; puts store new objects, deletes remove the oldest, and gets
     /// fetch any existing one.
     ObjectMix, "object_mix", Some(Group::Objects), false, false;
+    /// Run the target's program once for each task.
+    Run, "run", Some(Group::Programs), false, false;
 }
 
 patterns! {
@@ -547,6 +551,8 @@ patterns! {
     /// A pattern of the operations on objects.
     object_operations = Put Get Head Delete List Copy MultiDelete Update BatchPut BatchGet Query Scan ReadAfterPut
         ListAfterPut ObjectMix;
+    /// A pattern of the operations that run programs.
+    program_operations = Run;
 }
 
 impl Operation {
@@ -575,9 +581,14 @@ impl Operation {
         self.group() == Some(Group::Names)
     }
 
-    /// True if it works on the files of a tree only.
+    /// True if it works on the files of a tree only; the tree of programs has one file for each task.
     pub fn needs_tree(self) -> bool {
-        self.metadata() || self == Operation::FileMix
+        self.metadata() || self.runs_programs() || self == Operation::FileMix
+    }
+
+    /// True if it runs programs.
+    pub fn runs_programs(self) -> bool {
+        self.group() == Some(Group::Programs)
     }
 
     /// True if it works on objects.
@@ -659,7 +670,8 @@ impl Operation {
             | Operation::Scan
             | Operation::ReadAfterPut
             | Operation::ListAfterPut
-            | name_operations!() => &[],
+            | name_operations!()
+            | program_operations!() => &[],
         }
     }
 

@@ -133,7 +133,7 @@ impl Operation {
                 self,
                 Operation::Stat | Operation::Open | Operation::Readdir | Operation::Unlink | Operation::Rmdir
             ),
-            Some(Group::Objects) | None => false,
+            Some(Group::Objects | Group::Programs) | None => false,
         }
     }
 }

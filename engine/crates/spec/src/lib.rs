@@ -20,6 +20,7 @@ mod place;
 #[path = "../../../testing/soak.rs"]
 mod soak;
 mod target;
+mod task;
 mod tree;
 mod validate;
 
@@ -44,6 +45,7 @@ pub use place::{
     PlaceAnswer, PlaceState, Remains, Space,
 };
 pub use target::*;
+pub use task::{ProcessIo, Task, TaskStates};
 pub use tree::{FileOrder, Tree};
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RANKS, MAX_RECORD_BYTES};
 

@@ -122,6 +122,8 @@ op_kinds! {
     Close, "close", Expected::Length, Moves::Nothing, false;
     /// Request with another client an object that has just been put, until the new contents are visible.
     See, "see", Expected::Length, Moves::Nothing, false;
+    /// Run a program to its end.
+    Run, "run", Expected::Any, Moves::Nothing, false;
 }
 
 /// Macros that are patterns of an enum's variants: a match need not list them, and yet must be updated when one is added.
@@ -147,6 +149,8 @@ patterns! {
     /// A pattern of the kinds that work on objects.
     object_kinds = Put Get Head Delete List StartUpload PutPart CompleteUpload Copy MultiDelete Update BatchPut
         BatchGet Query Scan See;
+    /// A pattern of the kinds that run programs.
+    program_kinds = Run;
 }
 
 impl OpKind {

@@ -25,6 +25,7 @@ from assay.contract.messages import (
 )
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.sample import ErrorTally, HostShare, Sample
+from assay.model.result.tasks import TaskResult
 from assay.model.study.names import DATA
 
 _WORST = ("crashed", "failed", "stopped", "skipped", "time_limit", "done")
@@ -97,9 +98,20 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
         "cpus": _cpus(ranks),
         "hosts": _shares(singles, ranks, number, stonewall, origin),
         "clock_uncertainty_ns": max((rank.uncertainty_ns or 0 for rank in ranks), default=0),
+        "tasks": _tasks(singles, ranks, shifts),
         "failed_writes": sum(failed_writes(number, rank.log) for rank in ranks if rank.log.hello is not None),
     }
     return sample.model_copy(update=more)
+
+
+def _tasks(singles: Sequence[Sample], ranks: Sequence[Rank], shifts: Sequence[int]) -> tuple[TaskResult, ...]:
+    """Return the tasks of all hosts, on a time axis that starts with the first host's phase."""
+    found = [
+        task.model_copy(update={"host": rank.host, "started_ns": task.started_ns + shift})
+        for single, rank, shift in zip(singles, ranks, shifts, strict=True)
+        for task in single.tasks
+    ]
+    return tuple(sorted(found, key=lambda task: (task.started_ns, task.lane)))
 
 
 def _single(case_id: str, repeat: int, number: int, rank: Rank) -> Sample:

@@ -19,6 +19,7 @@ from assay.contract.messages import (
     PhaseStartEvent,
     ReadyEvent,
     Resources,
+    TaskEvent,
     Watch,
     Window,
 )
@@ -27,6 +28,7 @@ from assay.model.result.course import Course
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.observations import BlockDeviceUse, LimitProgress, ServiceCounts
 from assay.model.result.sample import ErrorTally, KindCounts, Sample, SampleStatus
+from assay.model.result.tasks import TaskResult
 from assay.model.result.watch import Watch as WatchSeen
 from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_counted
 
@@ -48,6 +50,7 @@ class EventLog:
     ends: dict[int, PhaseEndEvent] = field(default_factory=dict)
     errors: dict[int, list[ErrorSampleEvent]] = field(default_factory=dict)
     intervals: dict[int, list[IntervalEvent]] = field(default_factory=dict)
+    tasks: list[TaskEvent] = field(default_factory=list)
 
 
 def samples_from_log(case_id: str, repeat: int, log: EventLog) -> tuple[Sample, ...]:
@@ -137,6 +140,8 @@ def sort_events(events: Iterable[object]) -> EventLog:
                 log.intervals.setdefault(event.phase, []).append(event)
             case ErrorSampleEvent():
                 log.errors.setdefault(event.phase, []).append(event)
+            case TaskEvent():
+                log.tasks.append(event)
             case ByeEvent():
                 log.bye = event
             case _:
@@ -221,7 +226,18 @@ def ended_sample(
         course=_course(end, log),
         **_cpu(end.resources),
         failed_writes=failed_writes(end.phase, log),
+        tasks=_tasks(end.phase, log),
     )
+
+
+def _tasks(number: int, log: EventLog) -> tuple[TaskResult, ...]:
+    """Return the tasks of a phase that runs programs, without loading the modules for it if there are none."""
+    start = log.starts.get(number)
+    if not log.tasks or start is None:
+        return ()
+    from assay.analyse.programs.tasks import task_results
+
+    return task_results(log.tasks, log.hello, start.at_ns)
 
 
 def _at_limit(end: PhaseEndEvent) -> LimitProgress | None:

@@ -11,7 +11,7 @@ from typing import NoReturn
 from assay.analyse import histograms
 from assay.analyse.samples import EventLog, sort_events
 from assay.contract._generated import FaultDomain, Job
-from assay.contract.bounds import largest_operation_bytes, reads_existing_objects
+from assay.contract.bounds import command_of, largest_operation_bytes, reads_existing_objects
 from assay.contract.counts import OperationCounts, group_by_kind, moved_bytes, operation_count, progress_counts
 from assay.contract.messages import (
     ByeEvent,
@@ -83,6 +83,7 @@ def validate_events(events: Iterable[object], job: Job, seconds: float | None = 
     for number, samples in log.errors.items():
         for sample in samples:
             _check_failure(number, sample, job)
+    _check_tasks(log, job, limit_ns)
     _check_times(log, limit_ns)
     _check_bye(log, job)
     return log
@@ -402,6 +403,20 @@ def _check_earlier(where: str, event: IntervalEvent) -> None:
         done = sum(each * (part.to - part.from_) for each, part in zip(amounts, parts, strict=True))
         if not done <= total * (1 + 1e-9) + 1e-6:
             _reject(f"{where} contains less than the part reported for earlier intervals")
+
+
+def _check_tasks(log: EventLog, job: Job, limit_ns: int | None) -> None:
+    """Check that each task was run once, by a lane of this engine, and not for longer than the whole job."""
+    command = command_of(job)
+    words = [] if command is None else command.tasks
+    first = (job.rank or 0) * job.lanes
+    seen: set[int] = set()
+    for task in log.tasks:
+        if task.task >= len(words) or task.task in seen or not first <= task.lane < first + job.lanes:
+            _reject(f"task {task.task} of lane {task.lane} is not one of the job, or came twice")
+        if limit_ns is not None and task.elapsed_ns > limit_ns:
+            _reject(f"task {task.task} took {about_number(task.elapsed_ns / 1e9)} s, longer than the whole job")
+        seen.add(task.task)
 
 
 def _check_failure(number: int, sample: ErrorSampleEvent, job: Job) -> None:

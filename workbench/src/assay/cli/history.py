@@ -55,7 +55,7 @@ def _study_name(study: str) -> str:
     from assay.cli.studyfile import exit_with_problems, read_study
     from assay.plan.load import load_study
 
-    loaded = load_study(read_study(path), str(Path.cwd()))
+    loaded = load_study(read_study(path), str(Path.cwd()), folder=str(path.absolute().parent))
     if loaded.study is None:
         exit_with_problems(path, loaded.problems)
     return loaded.study.name

@@ -109,7 +109,7 @@ def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: s
         from assay.cli.studyfile import exit_with_problems, read_study
         from assay.plan.load import load_study
 
-        loaded = load_study(read_study(study), str(Path.cwd()))
+        loaded = load_study(read_study(study), str(Path.cwd()), folder=str(study.absolute().parent))
         if loaded.study is None:
             exit_with_problems(study, loaded.problems)
         with preflight_study_hosts(loaded.study, study.absolute().parent, note) as places:

@@ -233,7 +233,7 @@ def print_stopped(store: "RunStore", stage: bool = False) -> int:
 
 def print_run_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = False) -> int:
     """Print the results of a run; return the exit code."""
-    from assay.cli.show import print_results, print_summary, result_json
+    from assay.cli.show import print_commands, print_results, print_summary, result_json
     from assay.terminal.output import note, print_json, print_line
 
     info = store.info()
@@ -262,6 +262,7 @@ def print_run_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool
     elif not interrupted:
         print_results(store, SHOWN_RESULTS)
         print_summary(store)
+        print_commands(store)
         if info.machine is not None:
             print_line(f"The machine: {info.machine.text}")
     if interrupted:

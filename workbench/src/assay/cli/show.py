@@ -104,6 +104,7 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     print_summary(store)
     print_blocks(Facts(tuple(_facts(store, info))))
     print_results(store, limit)
+    print_commands(store)
     _print_io500(store)
     counts = store.verdict_counts()
     if counts.total:
@@ -114,6 +115,22 @@ def _print_origin(info: "RunInfo") -> None:
     """Print where the results come from, for a run that another tool measured."""
     if info.imports:
         print_line(f"{info.import_words}: Assay measured nothing of it")
+        print_line()
+
+
+def print_commands(store: "RunStore") -> None:
+    """Print what commands took and what bounds them, if the run has any."""
+    from assay.model.study.names import PROGRAMS
+
+    if all(result.operation not in PROGRAMS for result in stored_or_new_results(store)):
+        return
+    from assay.report.sections.commands import command_blocks
+    from assay.report.view import RunView
+    from assay.run.analysis import load_analysis
+
+    blocks = command_blocks(RunView(load_analysis(str(store.folder), store.folder.parent)))
+    if blocks:
+        print_blocks(*blocks)
         print_line()
 
 
@@ -281,6 +298,7 @@ def _case_id(store: "RunStore", written: str) -> str:
 
 
 def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
+    from assay.report.sections.commands import task_table
     from assay.report.sections.hosts import host_tables
     from assay.run.analysis import analyse_store
 
@@ -309,6 +327,10 @@ def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
     _print_kinds(samples)
     _print_services(samples)
     _print_percentiles(analysis.rows)
+    for row in analysis.rows:
+        if tasks := task_table(row):
+            print_blocks(tasks)
+            print_line()
     if tables := host_tables(analysis.rows):
         print_line()
         print_blocks(*tables)

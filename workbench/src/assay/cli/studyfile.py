@@ -73,7 +73,7 @@ def changed_study(path: Path, data: bytes, change: "Change") -> ChangedStudy:
     """
     from assay.plan.text import study_text
 
-    loaded = load_study(data, str(Path.cwd()))
+    loaded = load_study(data, str(Path.cwd()), folder=str(path.absolute().parent))
     if loaded.study is None:
         exit_with_problems(path, loaded.problems)
     head = [escape_line(f"{path} with {change.options_text}")]
@@ -119,8 +119,8 @@ def plan_study(path: Path, data: bytes, generated: bool = False, places: YamlSou
         AssayError: A generated study has problems; the first one.
         StudyProblemsError: The study has problems; all of them.
     """
-    loaded = load_study(data, str(Path.cwd()), places)
     folder = path.absolute().parent
+    loaded = load_study(data, str(Path.cwd()), places, str(folder))
     if generated:
         _refuse_generated(path, loaded)
     if loaded.study is None:

@@ -276,6 +276,10 @@ class Operation(StrEnum):
     Puts, gets, heads, updates and deletes of objects; puts store new objects, deletes remove the oldest, and gets
     fetch any existing one.
     """
+    run = 'run'
+    """
+    Run the target's program once for each task.
+    """
 
 
 class PlaceCapabilities(Message):

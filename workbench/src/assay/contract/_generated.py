@@ -574,6 +574,10 @@ class FaultDomain(StrEnum):
     """
     An error class of MPI (MPI-3.1 section 8.4), numbered as in mpi.h of Open MPI for every library.
     """
+    program = 'program'
+    """
+    A program's that was run: its exit code, or the number of the signal that ended it, negative; 0 if neither.
+    """
 
 
 class FileOrder(StrEnum):
@@ -607,6 +611,28 @@ class HostCpu(Message):
     stolen_ns: Annotated[int, Field(ge=0)]
     """
     Ready to work, but the hypervisor ran something else.
+    """
+
+
+class Input(Message):
+    """
+    A file of the host that is copied to the target before the program is run.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    name: str
+    """
+    Its name below `inputs`: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    path: str
+    """
+    Absolute path of the file.
+    """
+    sha256: str | None = None
+    """
+    SHA-256 of its contents in hex; another one is refused. None: not checked.
     """
 
 
@@ -978,6 +1004,10 @@ class OpKind(StrEnum):
     """
     Request with another client an object that has just been put, until the new contents are visible.
     """
+    run = 'run'
+    """
+    Run a program to its end.
+    """
 
 
 class OpTotals(Message):
@@ -1060,6 +1090,59 @@ class Pointer(StrEnum):
     """
     The file pointer that all ranks share: each operation works on the next record, in the order of arrival
     (MPI_File_write_shared), or for collective operations in the order of the ranks (MPI_File_write_ordered).
+    """
+
+
+class ProcessIo(Message):
+    """
+    Bytes and calls of processes, those that they have waited for included (proc_pid_io(5)). Accesses to mapped memory
+    are no calls.
+    """
+
+    call_read_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes that calls such as read(2) returned, from files, caches and pipes (rchar).
+    """
+    call_write_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes that calls such as write(2) took (wchar).
+    """
+    read_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes fetched from the storage layer (read_bytes).
+    """
+    reads: Annotated[int, Field(ge=0)]
+    """
+    Such read calls (syscr).
+    """
+    write_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes sent to the storage layer, now or later (write_bytes), without those that were removed before
+    (cancelled_write_bytes).
+    """
+    writes: Annotated[int, Field(ge=0)]
+    """
+    Such write calls (syscw).
+    """
+
+
+class Program(Message):
+    """
+    What is executed.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    shell: bool = False
+    """
+    The shell executes it.
+    """
+    words: Annotated[list[str], Field(min_length=1)]
+    """
+    The program and its arguments, in which `$path`, `$inputs`, `$task`, `$tasks`, `$lane` and `$host` stand for
+    their values and `$$` for a dollar; or with `shell` one text for `/bin/sh -c`, which has these as variables of its
+    environment.
     """
 
 
@@ -1349,6 +1432,70 @@ class NullTarget(Message):
     vary_percent: Annotated[int, Field(ge=0, le=99)] = 0
     """
     Each phase multiplies its service times by a factor drawn between 1 - this and 1 + this percent.
+    """
+
+
+class CommandTarget(Message):
+    """
+    A program that works in a directory below a marked one.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    check: Program | None = None
+    """
+    Executed after the phase for each task, in the task's directory; a failure is the task's.
+    """
+    directory: str
+    """
+    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    environment: dict[str, str] = {}
+    """
+    Variables of the environment, besides those of the engine.
+    """
+    figures: dict[str, str] = {}
+    """
+    Numbers that the controller finds in the output: name -> regular expression. The engine does not use them.
+    """
+    inputs: Annotated[list[Input], Field(max_length=1000, validate_default=True)] = []
+    """
+    Files that are copied to `inputs` in the job's directory, by the process with rank 0.
+    """
+    kind: Literal['command']
+    output_bytes: Annotated[int, Field(ge=0, le=262144)] = 0
+    """
+    Most bytes of what a task prints that its event carries: the first half of them from the beginning, the rest from
+    the end.
+    """
+    outputs: dict[str, str] = {}
+    """
+    Files in the directory of each task, and the SHA-256 of what they must contain, in hex.
+    """
+    prepare: Program | None = None
+    """
+    Executed once before the first phase, in `inputs`, by the process with rank 0.
+    """
+    program: Program
+    """
+    The measured program.
+    """
+    root: str
+    """
+    Absolute path of a directory that holds the marker file `.assay-target`.
+    """
+    run: str | None = None
+    """
+    The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
+    """
+    task_limit_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
+    """
+    A task that takes longer is killed with all its processes, and has failed.
+    """
+    tasks: Annotated[list[str], Field(max_length=10000, min_length=1)]
+    """
+    Words for `$task`, one for each task.
     """
 
 
@@ -1719,6 +1866,35 @@ class DynamodbTarget(Message):
     """
 
 
+class TaskStates(Message):
+    """
+    What a task does, as seen by looking at its threads at intervals (state of proc_pid_stat(5), proc_pid_syscall(5)).
+    Each time counts whole for what was seen at its end.
+    """
+
+    looks: Annotated[int, Field(ge=0)]
+    """
+    Number of looks.
+    """
+    network_ns: Annotated[int, Field(ge=0)]
+    """
+    Neither, and a thread waited in a call on a socket.
+    """
+    other_ns: Annotated[int, Field(ge=0)]
+    """
+    None of these: all threads slept, or waited for each other or for something else.
+    """
+    running_ns: Annotated[int, Field(ge=0)]
+    """
+    A thread was on a CPU, or ready to be.
+    """
+    storage_ns: Annotated[int, Field(ge=0)]
+    """
+    No thread was running, and one waited for storage: in a call on a file or a file's name, in a page fault, or in
+    an uninterruptible sleep.
+    """
+
+
 class Tree(Message):
     """
     The files that metadata operations work on (vdbench: depth, width, files; mdtest: -z, -b, -n).
@@ -1991,6 +2167,70 @@ class PhaseStartEvent(Message):
     Operations planned for all lanes; none if the phase runs by time.
     """
     event: Literal['phase_start']
+
+
+class TaskEvent(Message):
+    """
+    A task of a command has ended.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time of its start.
+    """
+    elapsed_ns: Annotated[int, Field(ge=0)]
+    """
+    Time until it ended.
+    """
+    exit_code: int | None = None
+    """
+    Its exit code; none if a signal ended it, or if it could not be started.
+    """
+    failure: str | None = None
+    """
+    Why it has failed; none if it has not.
+    """
+    io: ProcessIo | None = None
+    """
+    Bytes and calls of all its processes; none if the kernel does not count them.
+    """
+    lane: Annotated[int, Field(ge=0)]
+    """
+    Number of the lane among those of all processes.
+    """
+    left_running: Annotated[int, Field(ge=0)] = 0
+    """
+    Processes that it left running, and that were killed.
+    """
+    max_rss_bytes: Annotated[int, Field(ge=0)]
+    """
+    Greatest resident memory of one of its processes, in bytes.
+    """
+    output: str | None = None
+    """
+    What it printed on standard output and standard error, if the job wants it.
+    """
+    signal: int | None = None
+    """
+    The signal that ended it.
+    """
+    states: TaskStates | None = None
+    """
+    What it was seen to do; none if it was too short for a look.
+    """
+    system_ns: Annotated[int, Field(ge=0)]
+    """
+    CPU time in the kernel of all its processes.
+    """
+    task: Annotated[int, Field(ge=0)]
+    """
+    Number of the task in the target's list, from 0.
+    """
+    user_ns: Annotated[int, Field(ge=0)]
+    """
+    CPU time in user space of all its processes (rusage of wait4(2)).
+    """
+    event: Literal['task']
 
 
 class LogEvent(Message):
@@ -2553,7 +2793,7 @@ class Job(Message):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | CommandTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2657,7 +2897,7 @@ class MethodQuestion(Message):
     The cases.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | CommandTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2842,7 +3082,7 @@ class Contract(Message):
     claim: Claim
     counters: Counters
     event: Annotated[
-        HelloEvent | ListingEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | UploadEvent | BeyondEvent | ErrorSampleEvent | LogEvent | PhaseEndEvent | ByeEvent,
+        HelloEvent | ListingEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | UploadEvent | BeyondEvent | ErrorSampleEvent | TaskEvent | LogEvent | PhaseEndEvent | ByeEvent,
         Field(discriminator='event'),
     ]
     """

@@ -5,7 +5,7 @@ An engine that exceeds them is faulty, or is not our engine.
 
 from dataclasses import dataclass
 
-from assay.contract._generated import Job, ListedSizes, Operation, Phase, RangeOfSizes
+from assay.contract._generated import CommandTarget, Job, ListedSizes, Operation, Phase, RangeOfSizes
 
 HISTOGRAM_COUNTERS = 54 << 10
 """Counters of an HDR histogram with three significant digits for any 62-bit number."""
@@ -21,6 +21,8 @@ MAX_OBJECTS_PER_REQUEST = 1000
 
 PLAIN_LINE_BYTES = 64 << 10
 """Bytes of an event without histograms, lanes and job: paths and reasons."""
+TASK_BYTES = 4 << 10
+"""Bytes of the event of a task, apart from what it has printed."""
 LANE_BYTES = 1 << 10
 """Bytes of one lane in the event that ends a phase."""
 COUNT_BYTES = 128
@@ -53,6 +55,8 @@ STATED_TIME_FACTOR = 3.0
 """A phase that runs for a stated time may take this many times as long, with its set-up and flush."""
 ESTIMATE_FACTOR = 100.0
 """Storage may be this many times slower than assumed."""
+NO_TASK_LIMIT_SECONDS = 30 * 86_400.0
+"""Time allowed for a command whose tasks have no limit: only its author knows how long they take."""
 NO_ESTIMATE_SECONDS = 86_400.0
 """Time allowed for a job without an estimate."""
 
@@ -94,19 +98,27 @@ def output_bounds(job: Job, estimated: float | None = None) -> Bounds:
         estimated: Seconds that it is expected to take; None if unknown.
     """
     text = len(job.model_dump_json())
+    command = command_of(job)
+    # A byte that a program prints takes up to six in JSON.
+    tasks, printed = (len(command.tasks), 6 * command.output_bytes) if command else (0, 0)
     counted = max(operation_kind_count(phase, job.tree is not None) for phase in job.phases)
     lanes = (LANE_BYTES + COUNT_BYTES * counted) * job.lanes
-    line = PLAIN_LINE_BYTES + 2 * text + lanes + (2 * counted + OTHER_HISTOGRAMS) * HISTOGRAM_CHARS
+    line = PLAIN_LINE_BYTES + printed + 2 * text + lanes + (2 * counted + OTHER_HISTOGRAMS) * HISTOGRAM_CHARS
     interval = INTERVAL_BYTES * counted + LANE_BYTES * job.lanes
     phases = len(job.phases)
     return Bounds(
         seconds=timeout_seconds(job, estimated),
         line_bytes=line,
-        bytes=ALLOWANCE_BYTES + line + phases * (line + 2 * interval),
+        bytes=ALLOWANCE_BYTES + line + phases * (line + 2 * interval) + tasks * (TASK_BYTES + printed),
         bytes_per_s=interval * 1e9 / job.interval_ns,
         failures=MAX_LANE_FAILURES * (job.lanes + 1) * phases,
-        other_events=PHASE_STEPS * phases + OTHER_STEPS,
+        other_events=PHASE_STEPS * phases + OTHER_STEPS + tasks,
     )
+
+
+def command_of(job: Job) -> CommandTarget | None:
+    """Return the program that a job runs, with its tasks; None for all other jobs."""
+    return job.target if isinstance(job.target, CommandTarget) else None
 
 
 def operation_kind_count(phase: Phase, tree: bool = False) -> int:
@@ -141,12 +153,21 @@ def largest_content_bytes(job: Job) -> int:
     return job.file_size_bytes
 
 
+def _tasks_seconds(job: Job, command: CommandTarget) -> float:
+    """Return the seconds after which the tasks of a command count as hung."""
+    if command.task_limit_ns is None:
+        return NO_TASK_LIMIT_SECONDS
+    return STATED_TIME_FACTOR * command.task_limit_ns / 1e9 * -(-len(command.tasks) // (job.lanes * job.ranks))
+
+
 def timeout_seconds(job: Job, estimated: float | None) -> float:
     """Return the seconds after which an engine is killed, whatever it reports; arguments as for `bounds_of`.
 
     They are half an hour, three times the times that its phases state, and a hundred times the estimate, in case the
     storage is that much slower than assumed. For objects of unknown size there is no estimate.
     """
+    if (command := command_of(job)) is not None:
+        return MIN_TIMEOUT_SECONDS + _tasks_seconds(job, command)
     stated_s = sum((phase.runtime_ns or phase.time_limit_ns or 0) for phase in job.phases) / 1e9
     return (
         MIN_TIMEOUT_SECONDS

@@ -26,6 +26,7 @@ from assay.contract._generated import (
     Resources,
     ServiceUse,
     Stonewall,
+    TaskEvent,
     UploadEvent,
     Watch,
     Window,
@@ -41,6 +42,7 @@ Event = (
     | IntervalEvent
     | UploadEvent
     | BeyondEvent
+    | TaskEvent
     | ErrorSampleEvent
     | LogEvent
     | PhaseEndEvent
@@ -75,6 +77,7 @@ __all__ = [
     "Resources",
     "ServiceUse",
     "Stonewall",
+    "TaskEvent",
     "UploadEvent",
     "Watch",
     "Window",

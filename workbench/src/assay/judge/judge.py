@@ -1,7 +1,7 @@
 """Applies all rules to a result."""
 
 from assay.judge.answer import NotApplicable, NotEvaluated
-from assay.judge.rules import OF_OWN_RUNS, RULES
+from assay.judge.rules import OF_OWN_RUNS, OF_PROGRAMS, RULES
 from assay.model.partial import MissingValue
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
@@ -9,6 +9,10 @@ from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
 ANOTHER_TOOL = (
     "another tool measured: this takes rates over time, counts of the kernel and ceilings, which only Assay's own runs"
     " have"
+)
+
+OF_OWN_OPERATIONS = (
+    "it is about reads and writes of the engine itself, and here a program decides what is read and written"
 )
 
 
@@ -22,6 +26,9 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[Uneva
     findings: list[Finding] = []
     not_evaluated: list[Unevaluated] = []
     for rule in RULES:
+        if evidence.case.group == "programs" and rule not in OF_PROGRAMS:
+            not_evaluated.append(Unevaluated(rule=rule.__name__, reason=OF_OWN_OPERATIONS, applies=False))
+            continue
         try:
             answer = rule(evidence)
         except MissingValue as missing:

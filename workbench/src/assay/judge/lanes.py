@@ -11,6 +11,7 @@ from assay.judge.answer import Answer, percent
 from assay.model.result.evidence import Evidence
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.names import Group
 from assay.model.units import about_number
 
 SKEW_SHARE, SKEW_NS = 0.01, 50_000_000
@@ -55,13 +56,21 @@ def skewed(evidence: Evidence) -> Answer:
     )
 
 
+_MORE: dict[Group, str] = {
+    "data": "larger files",
+    "names": "more files",
+    "objects": "more objects",
+    "other": "more requests",
+}
+
+
 def _remedy(evidence: Evidence) -> str:
     if evidence.case.parameters.runtime is not None:
         return "Find out what keeps a thread from starting or ending with the others; compare the steady rate."
-    group = evidence.case.group
-    files = {"data": "larger files", "names": "more files", "objects": "more objects", "other": "more requests"}[group]
     together = "so that all lanes work together for most of the time"
-    return f"Use {files} or a runtime, {together}; compare the steady rate."
+    if evidence.case.group == "programs":
+        return f"Use more tasks for each lane, {together}."
+    return f"Use {_MORE[evidence.case.group]} or a runtime, {together}; compare the steady rate."
 
 
 def uneven_lanes(evidence: Evidence) -> Answer:

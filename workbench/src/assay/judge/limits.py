@@ -32,6 +32,7 @@ BUSY_REMEDIES: dict[Group, str] = {
     "data": "Use larger records, more lanes on more CPUs, or more hosts; cache: direct costs less CPU a byte.",
     "names": "Use more lanes on more CPUs, or more hosts.",
     "objects": "Use larger objects, more lanes on more CPUs, or more hosts; verify: false costs less CPU a byte.",
+    "programs": "Use more hosts, or fewer tasks at once.",
     "other": "Use more threads on more CPUs, or more hosts.",
 }
 STOPPED_NS = 100_000_000

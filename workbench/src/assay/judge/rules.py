@@ -477,3 +477,17 @@ OF_OWN_RUNS: frozenset[Rule] = frozenset(
     )
 )
 """Rules that take what only a run of Assay records, and no output of another tool says."""
+OF_PROGRAMS: frozenset[Rule] = frozenset(
+    (
+        incomplete,
+        unstable,
+        lanes.skewed,
+        lanes.clock_set,
+        limits.stopped_engine,
+        limits.network_bound,
+        layers.memory_below,
+        layers.compressed,
+        layers.unseen_cache,
+    )
+)
+"""Rules that apply to programs, too."""

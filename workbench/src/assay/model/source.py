@@ -69,6 +69,7 @@ class YamlSource:
         label: What the file is, for messages; empty: messages do not name it.
         data: Plain Python values: mappings with text keys, lists, text, numbers, booleans, None.
         problems: Problems of the text itself; `read_with_problems` adds those of the values.
+        commands: Names of workloads that are written below `commands`.
     """
 
     data: Any = None
@@ -76,6 +77,7 @@ class YamlSource:
     problems: list[Problem] = field(default_factory=list)
     values: dict[Path, tuple[int, int]] = field(default_factory=dict)
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    commands: frozenset[str] = frozenset()
 
     @property
     def indefinite_label(self) -> str:
@@ -99,10 +101,20 @@ class YamlSource:
 
     def written_path(self, path: Path) -> Path:
         """Return where the value at `path` is written: a field that a workload lacks may come from `defaults`."""
-        if path[:1] == ("workloads",) and len(path) > 2 and path[:3] not in self.values:
+        path = self.in_commands(path)
+        if path[:1] in (("workloads",), ("commands",)) and len(path) > 2 and path[:3] not in self.values:
             shared: Path = ("defaults", *path[2:])
             return shared if shared[:2] in self.values else path
         return path
+
+    def in_commands(self, path: Path) -> Path:
+        """Return the path of a workload's value; below `commands` if the workload was read from there."""
+        if path[:1] != ("workloads",) or len(path) < 2 or path[1] not in self.commands:
+            return path
+        fields = path[3:] if path[2:3] == ("command",) else path[2:]
+        if fields[:1] == ("task_words",):
+            fields = ("tasks", *fields[1:])
+        return ("commands", path[1], *fields)
 
     def problem(self, fault: FieldFault) -> Problem:
         """Return the fault as a problem with line and column."""

@@ -7,6 +7,7 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.source import read_source
 from assay.model.study.axis import ValueKind
+from assay.model.study.commands import RUN, with_works, works_of
 from assay.model.study.names import WORK
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.peers import WORKLOADS
@@ -77,22 +78,23 @@ def _refuse_unknown(option: str, what: str, requested: Iterable[str], known: Ite
 
 
 def _with_workloads(data: Data, names: Sequence[str]) -> Data:
-    _refuse_unknown("--only", "workload", names, data["workloads"])
-    return {**data, "workloads": {name: work for name, work in data["workloads"].items() if name in names}}
+    works = works_of(data)
+    _refuse_unknown("--only", "workload", names, works)
+    return with_works(data, {name: work for name, work in works.items() if name in names})
 
 
 def _with_targets(data: Data, names: Sequence[str]) -> Data:
     """Return the study limited to some of its targets."""
     _refuse_unknown("--target", "target", names, data["targets"])
     workloads = {}
-    for name, work in data["workloads"].items():
+    for name, work in works_of(data).items():
         kept_targets = [target for target in work.get("targets") or _default_targets(data) if target in names]
         if kept_targets:
             workloads[name] = {**work, "targets": kept_targets}
     if not workloads:
         raise AssayError(f"no workload is left at --target {' --target '.join(names)}", _targets_of_workloads(data))
     kept_targets = [target for target in data["targets"] if target in names or _is_compared_with(target, data)]
-    found = {**data, "targets": {name: data["targets"][name] for name in kept_targets}, "workloads": workloads}
+    found = {**with_works(data, workloads), "targets": {name: data["targets"][name] for name in kept_targets}}
     return _without_prices(found, kept_targets)
 
 
@@ -103,14 +105,14 @@ def _default_targets(data: Data) -> list[str]:
 def _targets_of_workloads(data: Data) -> str:
     places = (
         f"{name} is at {', '.join(work.get('targets') or _default_targets(data))}"
-        for name, work in data["workloads"].items()
+        for name, work in works_of(data).items()
     )
     return "; ".join(places)
 
 
 def _is_compared_with(target: str, data: Data) -> bool:
     """Return whether a `where` or `exclude` contains the name of a target, which must then stay in the study."""
-    works = [*data["workloads"].values(), data.get("defaults") or {}]
+    works = [*works_of(data).values(), data.get("defaults") or {}]
     words = [str(work.get(field, "")) for work in works for field in ("where", "exclude")]
     return any(target in text for text in words)
 
@@ -138,21 +140,22 @@ def _set(data: Data, written: str) -> Data:
         raise AssayError(f"--set {written}: workloads have no parameter {display_value(name)}", hint)
     value = _value(written, text, DEFINITIONS[name].kind)
     workloads, used = {}, False
-    for key, work in data["workloads"].items():
+    for key, work in works_of(data).items():
         operations = work.get("operations") or (data.get("defaults") or {}).get("operations") or ()
+        operations = (RUN,) if key in data.get("commands", {}) else operations
         is_used = only in ("", key) and DEFINITIONS[name].affects(operations)
         workloads[key] = {**work, name: value} if is_used else work
         used = used or is_used
     if not used:
         for_what = ", ".join(operation for operation in WORK if DEFINITIONS[name].affects([operation]))
         raise AssayError(f"--set {written}: no workload of the study uses {name}", f"it is for {for_what}")
-    return {**data, "workloads": workloads}
+    return with_works(data, workloads)
 
 
 def _one_workload(data: Data, name: str) -> tuple[str, str]:
     """Split `WORKLOAD.NAME` into parameter and workload, which is empty for all workloads."""
     workload, dot, parameter = name.rpartition(".")
-    return (parameter, workload) if dot and workload in data["workloads"] else (name, "")
+    return (parameter, workload) if dot and workload in works_of(data) else (name, "")
 
 
 def _value(written: str, text: str, kind: ValueKind) -> Any:

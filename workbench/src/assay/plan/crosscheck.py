@@ -12,6 +12,7 @@ from assay.model.study.parameters import DEFINITIONS, default_value, inapplicabl
 from assay.model.study.study import VALUE_KINDS, Study, Workload
 from assay.model.study.target import Target
 from assay.model.units import choices_hint
+from assay.plan.layout.tasks import command_faults
 from assay.plan.objects import OPERATIONS_USING
 from assay.plan.tree import order_fault
 from assay.plan.where import Condition, ExpressionError
@@ -214,8 +215,12 @@ def _holds_group(name: str, target: Target, workload: str, work: Workload) -> It
     if work.group in target.groups:
         return
     message = f"target {name} is {target.noun}, which has no {_GROUP_NOUNS[work.group]}"
-    possible = " or ".join(_EXAMPLE_OPERATIONS[group] for group in target.groups)
+    possible = " or ".join(_EXAMPLE_OPERATIONS[group] for group in target.groups if group in _EXAMPLE_OPERATIONS)
     others = " or ".join(word for word, kind in kinds().items() if work.group in kind.groups and kind.keeps_data)
+    if work.group == "programs":
+        hint = f"name targets of kind {others} in `targets` of the command"
+        yield FieldFault(path=("workloads", workload, "targets"), message=message, hint=hint)
+        return
     hint = f"use operations such as {possible} there, or name a target of kind {others} in `targets` of the workload"
     yield FieldFault(path=("workloads", workload, "operations"), message=message, hint=hint)
 
@@ -231,18 +236,28 @@ def _through_mpi(name: str, target: Target, workload: str, work: Workload) -> It
             yield FieldFault(path=("workloads", workload, field), message=message, hint=hint)
 
 
-_GROUP_NOUNS: dict[Group, str] = {"data": "data of files", "names": "names of files", "objects": "objects"}
+_GROUP_NOUNS: dict[Group, str] = {
+    "data": "data of files",
+    "names": "names of files",
+    "objects": "objects",
+    "programs": "directory in which programs can work",
+}
 _EXAMPLE_OPERATIONS: dict[Group, str] = {"data": "write", "names": "create", "objects": "put"}
-_WORDS: dict[Group, str] = {"data": "data", "names": "names", "objects": "objects"}
+_WORDS: dict[Group, str] = {"data": "data", "names": "names", "objects": "objects", "programs": "programs"}
 _OPERATIONS: dict[Group, str] = {
     "data": "operations on data",
     "names": "metadata operations",
     "objects": "operations on objects",
+    "programs": "commands",
 }
 _INSTEAD: dict[tuple[str, Group], str] = {
     ("record_size", "names"): "metadata operations have no records: file_size is the contents of each file",
     ("record_size", "objects"): "operations on objects have no records: object_size is the size of each object",
     ("file_size", "objects"): "operations on objects have no files: object_size is the size of each object",
+    **dict.fromkeys(
+        (("threads", "data"), ("threads", "names"), ("threads", "objects")),
+        "threads is what a command is to use; those of a workload, as vdbench's threads, are lanes: write lanes: 16",
+    ),
     ("read_percent", "objects"): "operations on objects have the shares of their mix in mix",
 }
 """(parameter, group of operations) -> what replaces the parameter there."""
@@ -256,10 +271,15 @@ def _kind_of_work(study: Study, name: str, workload: Workload) -> Iterator[Field
         by_group.setdefault(WORK[operation].group, []).append(operation)
     if len(by_group) > 1:
         parts = [
-            f"{_WORDS[one]} ({', '.join(by_group[one])})" for one in ("names", "objects", "data") if one in by_group
+            f"{_WORDS[one]} ({', '.join(by_group[one])})"
+            for one in ("names", "objects", "data", "programs")
+            if one in by_group
         ]
         message = f"a workload has operations on {' or on '.join(parts)}, not on both"
         yield FieldFault(path=(*path, "operations"), message=message, hint="write two workloads")
+        return
+    if group == "programs":
+        yield from command_faults(path, workload, study.is_local or study.testbed is not None)
         return
     for field in (field for field in DEFINITIONS if field in inapplicable_fields(group)):
         if workload.axis(field).values() != (default_value(field, group),):

@@ -20,6 +20,7 @@ from assay.model.units import about_duration, about_size
 from assay.plan import object_estimate
 from assay.plan.ceiling_times import ceiling_times
 from assay.plan.layout.shared_files import SharedFiles
+from assay.plan.layout.tasks import TASK_SECONDS
 from assay.plan.phases import leg_starts, plan_phases, times_of
 
 BUFFERED_SECONDS = 5e-6
@@ -249,6 +250,8 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
         uses: Number of repeats that share files made once: each is charged its share of the time to make them.
     """
     parameters = case.parameters
+    if parameters.tasks is not None:
+        return _command(launcher, target, case)
     speed = target.speed()
     seconds = at_most = _start_seconds(launcher, target) + _legs_seconds(launcher, target, case, uses > 1)
     bounded = True
@@ -283,6 +286,15 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
         space=_space(case, data) if target.keeps_data else 0,
         requests=math.ceil(requests) if case.group == "objects" and target.keeps_data else 0,
         has_known_sizes=case.group != "objects" or object_estimate.has_known_sizes(case.operations, parameters),
+    )
+
+
+def _command(launcher: LauncherWord, target: Target, case: Case) -> CaseEstimate:
+    """Return the estimate of a command, whose time and bytes only a run can tell."""
+    rounds = math.ceil((case.parameters.tasks or 0) / case.parameters.all_lanes)
+    fixed = _start_seconds(launcher, target) + _legs_seconds(launcher, target, case, reused=False)
+    return CaseEstimate.model_construct(
+        case=case.id, seconds=fixed + rounds * TASK_SECONDS, max_seconds=None, written=0, read=0, space=0
     )
 
 
@@ -435,6 +447,10 @@ def _brief(seconds: float) -> str:
 def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tuple[str, ...]:
     lines: list[str] = []
     unmeasured = list(dict.fromkeys(case.target for case in cases if case.id not in measured))
+    if any(case.group == "programs" and case.id not in measured for case in cases):
+        lines.append(
+            f"Each task of a command takes {about_duration(TASK_SECONDS)}: only a run can say how long it takes."
+        )
     for name in unmeasured:
         speed = study.targets[name].speed()
         if not speed.words:

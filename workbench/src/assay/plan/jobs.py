@@ -34,6 +34,7 @@ from assay.model.study.names import ANY_ORDER, REORDERED, WEAR_OUT
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
 from assay.plan.layout.blocks import block_bytes
+from assay.plan.layout.tasks import command_target, task_fields
 from assay.plan.objects import batch_size, piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
@@ -123,7 +124,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         spec_version=SPEC_VERSION,
         id=name,
         seed=data_seed(study.seed, case.id, repeat),
-        target=_target(target.job_target(name, destroy=destroy, servers=parameters.servers), parameters),
+        target=_place(study, case, target.job_target(name, destroy=destroy, servers=parameters.servers)),
         tuning=Tuning(**_placed(parameters, "tuning")),
         direct=parameters.cache == "direct",
         data=DataSpec(**_placed(parameters, "data")),
@@ -181,8 +182,16 @@ def _target(place: BaseModel, parameters: Parameters) -> BaseModel:
     return type(place).model_validate({**place.model_dump(), **fields}) if fields else place
 
 
+def _place(study: Study, case: Case, place: BaseModel) -> BaseModel:
+    """Return the target of the job: a program in the place, if the case is a command's."""
+    command = study.workloads[case.workload].command
+    return _target(place, case.parameters) if command is None else command_target(place, command, case.parameters)
+
+
 def _data_fields(parameters: Parameters) -> dict[str, Any]:
-    """Return the job fields for files, tree or objects."""
+    """Return the job fields for files, tree, objects or tasks."""
+    if parameters.tasks is not None:
+        return task_fields(parameters)
     if parameters.objects is not None:
         return job_objects(parameters)
     return {

@@ -21,6 +21,7 @@ from assay.model.source import (
     with_field_name,
     without_consequences,
 )
+from assay.model.study.commands import SHARED_FIELDS, InputFile, OutputFigure, StudyCommand, as_workload
 from assay.model.study.kinds import kinds
 from assay.model.study.parameters import DEFINITIONS, inapplicable_fields
 from assay.model.study.schedule import Schedule
@@ -38,6 +39,7 @@ _EXAMPLES = {
     "targets": "{disk: {kind: file, path: /var/tmp/assay-test}}",
     "workloads": "{first: {operations: [write, read], file_size: 64MiB, record_size: 64KiB}}",
     "operations": "[write, read]",
+    "run": "[gzip, -k, $inputs/data]",
     "file_size": "64MiB",
     "record_size": "4KiB",
     "over": "24h",
@@ -47,6 +49,9 @@ _EXAMPLES = {
     "designs": "{disk: {design: nfs-volumes, set: {capacity: 5TB}}}",
     "design": "nfs-volumes",
 }
+
+
+_COMMAND_PARAMETERS = frozenset(name for name, item in DEFINITIONS.items() if item.applies_to("programs"))
 
 
 class LoadedStudy(NamedTuple):
@@ -63,12 +68,15 @@ class LoadedStudy(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def load_study(data: bytes, base: str = "/", original: YamlSource | None = None) -> LoadedStudy:
+def load_study(
+    data: bytes, base: str = "/", original: YamlSource | None = None, folder: str | None = None
+) -> LoadedStudy:
     """Read a study file.
 
     Args:
         data: Content of the file.
         base: Absolute directory that relative target paths start from.
+        folder: Absolute folder of the study, which relative paths of inputs start from; None for `base`.
         original: Original file, if `data` was generated from one: problems name its lines. None for lines of `data`.
     """
     source = read_source(data)
@@ -76,7 +84,7 @@ def load_study(data: bytes, base: str = "/", original: YamlSource | None = None)
         source.values, source.keys = original.values, original.keys
     study = None
     if source.data is not None or not source.problems:
-        study, problems = _validate(source, base)
+        study, problems = _validate(source, base, folder or base)
         source.problems.extend(without_consequences(problems, source))
     if study is not None:
         source.problems.extend(source.problem(fault) for fault in crosscheck(study))
@@ -84,14 +92,16 @@ def load_study(data: bytes, base: str = "/", original: YamlSource | None = None)
     return LoadedStudy(None if in_order else study, source, in_order)
 
 
-def _validate(source: YamlSource, base: str) -> tuple[Study | None, list[Problem]]:
+def _validate(source: YamlSource, base: str, folder: str) -> tuple[Study | None, list[Problem]]:
     if not isinstance(source.data, dict):
         message = f"a study is a mapping of `key: value` lines, not {display_value(source.data)}"
         hint = "start with `study: NAME`; `assay init` writes an example"
         return None, [Problem(line=1, column=1, message=message, hint=hint)]
-    merged, problems = _with_defaults(source)
+    data, problems = _with_commands(source)
+    merged, more = _with_defaults(data, source)
+    problems += more
     try:
-        study = Study.model_validate(merged, context={"base": base})
+        study = Study.model_validate(merged, context={"base": base, "folder": folder})
     except ValidationError as error:
         details = root_errors(error)
         misspelt = _misspelt(details, merged)
@@ -100,9 +110,35 @@ def _validate(source: YamlSource, base: str) -> tuple[Study | None, list[Problem
     return study, problems
 
 
-def _with_defaults(source: YamlSource) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the data with `defaults` copied into each workload that can use them and does not override them."""
+def _with_commands(source: YamlSource) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the data with each command among the workloads, as which it is read."""
     data = dict(source.data)
+    workloads = data.get("workloads", {})
+    named = [name for name in workloads if "command" in (workloads[name] or ())] if isinstance(workloads, dict) else []
+    if named:
+        path, hint = ("workloads", named[0], "command"), "write the program below `commands:`, beside `workloads:`"
+        return data, [_at_key(source, path, "unknown key `command`", hint, path[:-1])]
+    if "commands" not in data:
+        return data, []
+    commands = data.pop("commands")
+    if not isinstance(commands, dict) or not commands:
+        message = f"{display_value(commands)} is not a mapping"
+        return data, [_at_key(source, ("commands",), message, "write `NAME: {run: [PROGRAM, ...]}` below `commands:`")]
+    if not isinstance(workloads, dict):
+        return data, []
+    problems = [
+        _at_key(source, ("commands", name), f"`{name}` is a workload, too", "give it another name")
+        for name in commands
+        if name in workloads
+    ]
+    source.commands = frozenset(commands)
+    fields = _COMMAND_PARAMETERS
+    data["workloads"] = {**workloads, **{name: as_workload(command, fields) for name, command in commands.items()}}
+    return data, problems
+
+
+def _with_defaults(data: dict[str, Any], source: YamlSource) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the data with `defaults` copied into each workload that can use them and does not override them."""
     if "defaults" not in data:
         return data, []
     defaults, workloads = data.pop("defaults"), data.get("workloads")
@@ -166,7 +202,7 @@ def _problem(detail: ErrorDetails, source: YamlSource, merged: dict[str, Any]) -
 
 def _at_key(source: YamlSource, path: Path, message: str, hint: str, name: Path | None = None) -> Problem:
     line, column = source.key_position(path)
-    shown_path = source.written_path(path) if name is None else name
+    shown_path = source.written_path(path) if name is None else source.in_commands(name)
     if name is not None and source.written_path(path)[:1] == ("defaults",):
         shown_path = ("defaults",)
     return Problem(line=line, column=column, message=with_field_name(shown_path, message), hint=hint)
@@ -275,7 +311,10 @@ def _likely_keys(path: Path) -> list[str]:
 def _known_keys(path: Path) -> list[str]:
     models = _models(path)
     known = dict.fromkeys(key for model in models for key in _keys(model))
-    return [*known, "defaults"] if models == (Study,) else [*known]
+    if models == (StudyCommand,):
+        known.pop("task_words")
+        return [*known, *SHARED_FIELDS, *sorted(_COMMAND_PARAMETERS)]
+    return [*known, "defaults", "commands"] if models == (Study,) else [*known]
 
 
 def _keys(model: type[BaseModel]) -> list[str]:
@@ -289,6 +328,12 @@ def _models(path: Path) -> tuple[type[BaseModel], ...]:
             return _within(tuple(kinds().values()), fields)
         case ("workloads", _):
             return (Workload,)
+        case ("workloads", _, "command"):
+            return (StudyCommand,)
+        case ("workloads", _, "command", "inputs", _):
+            return (InputFile,)
+        case ("workloads", _, "command", "figures", _):
+            return (OutputFigure,)
         case ("workloads", _, "exclude", _):
             return (Exclusion,)
         case ("output",):

@@ -41,6 +41,8 @@ def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
     """
     parameters = case.parameters
     limited = parameters.time_limit is not None and not parameters.wear_out
+    if case.group == "programs":
+        return tuple(PhasePlan(operation) for operation in case.operations)
     if case.is_metadata:
         return tree_phases(case.operations, partial=limited)
     partial = limited or parameters.runtime is not None or parameters.rate is not None

@@ -60,6 +60,8 @@ def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list
     match group_of(operations[0]):
         case "names":
             return [*tree_rules(values, operations), *count_rules(values), *common]
+        case "programs":
+            return [*_streams(values), *_memory(values), *_remount(values, operations)]
         case "objects":
             return [*object_rules(values, operations), *common]
     if values["files"] is not None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.model.study.blocks import Blocks
+from assay.model.study.commands import with_works, works_of
 from assay.model.study.repeats import Repeats
 from assay.model.study.study import Study
 
@@ -26,8 +27,9 @@ def study_of_targets(data: Data, study: Study, blocks: Blocks) -> Data:
     """
     both = {blocks.base, blocks.other}
     names = [name for name, workload in study.workloads.items() if both <= set(workload.targets or study.targets)]
-    workloads = {name: {**data["workloads"][name], "targets": [blocks.base, blocks.other]} for name in names}
-    return {**_rounds(data, blocks), "workloads": workloads}
+    works = works_of(data)
+    both_only = {name: {**works[name], "targets": [blocks.base, blocks.other]} for name in names}
+    return with_works(_rounds(data, blocks), both_only)
 
 
 def study_of_places(data: Data, places: Mapping[str, Data], blocks: Blocks) -> Data:
@@ -40,9 +42,9 @@ def study_of_places(data: Data, places: Mapping[str, Data], blocks: Blocks) -> D
     """
     workloads = {
         name: {key: value for key, value in workload.items() if key != "targets"}
-        for name, workload in data["workloads"].items()
+        for name, workload in works_of(data).items()
     }
-    found = {**_rounds(data, blocks), "targets": dict(places), "workloads": workloads}
+    found = {**with_works(_rounds(data, blocks), workloads), "targets": dict(places)}
     # Prices are those of the study's own targets.
     found.pop("prices", None)
     return found

@@ -11,6 +11,7 @@ from assay.report.measure import works_without_storage
 from assay.report.sections import (
     appendix,
     ceilings,
+    commands,
     cost,
     environment,
     evidence,
@@ -26,6 +27,7 @@ from assay.report.view import RunView
 
 SECTIONS = (
     short_answer,
+    commands,
     evidence,
     scaling,
     hosts,

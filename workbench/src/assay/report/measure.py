@@ -43,6 +43,7 @@ class Measure:
 
 DATA = Measure("Throughput", "MB/s", 1e6, is_count=False)
 COUNTED = Measure("Rate", "operations/s", 1.0, is_count=True)
+TASKS = Measure("Rate", "tasks/s", 1.0, is_count=True)
 IOPS = Measure("IOPS", "IOPS", 1.0, is_count=True)
 _SMALL = 16 * 1024
 """Up to this record size, in bytes, rates are given in operations per second."""
@@ -56,6 +57,8 @@ def has_small_records(row: "ResultRow") -> bool:
 
 def measure_of(operation: str) -> Measure:
     """Return the measure of an operation, or of the label of a row."""
+    if group_of(operation) == "programs":
+        return TASKS
     return COUNTED if is_counted(operation) else DATA
 
 
@@ -74,5 +77,7 @@ def mean_time(row: "ResultRow") -> float | None:
 
 def measures_of(rows: "Iterable[ResultRow]") -> list[Measure]:
     """Return the measures that these rows need: `DATA`, `COUNTED` or both, in this order."""
-    found = {row.is_counted for row in rows}
-    return [measure for measure in (DATA, COUNTED) if measure.is_count in found]
+    listed = list(rows)
+    found = {row.is_counted for row in listed}
+    counted = TASKS if all(measure_of(row.operation) is TASKS for row in listed if row.is_counted) else COUNTED
+    return [measure for measure in (DATA, counted) if measure.is_count in found]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
-from assay.analyse.more_repeats import ExtraRepeats, more_repeats
+from assay.analyse.repeats.more_repeats import ExtraRepeats, more_repeats
 from assay.model.base import EXIT_USAGE, AssayError, PrintLine
 from assay.model.result.added_repeats import AddedRepeats
 from assay.model.study.case import Case
@@ -71,7 +71,7 @@ def add_repeats(store: RunStore, print_line: PrintLine) -> bool:
 
 
 def missing_repeats(store: RunStore) -> ExtraRepeats:
-    """Return the repeats that a run lacks; see `assay.analyse.more_repeats`."""
+    """Return the repeats that a run lacks; see `assay.analyse.repeats.more_repeats`."""
     run = with_raised_ceilings(store, store.info())
     rows = tuple(judged_rows(store, run))
     pairs = compare(rows, run.look_count)

@@ -291,7 +291,9 @@ class Executor:
 
     def _execute(self, planned: PlannedJob, case: Case, estimated: float, progress: Progress) -> Outcome:
         started_at, bounds = steady_time(), output_bounds(planned.job, estimated)
-        limit = (planned.job.stall_limit_ns or 0) / 1e9 + REPORT_MARGIN_SECONDS
+        # A program may be silent as long as it likes; the engine notices if it cannot even be killed.
+        silent = bounds.seconds if case.group == "programs" else (planned.job.stall_limit_ns or 0) / 1e9
+        limit = silent + REPORT_MARGIN_SECONDS
         try:
             place, directory = self.study.targets[case.target].path, getattr(planned.job.target, "directory", "")
             record_event = partial(self.diary.on_event, place, directory)

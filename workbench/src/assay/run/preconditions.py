@@ -28,6 +28,7 @@ from assay.model.study.study import Study
 from assay.plan.capability_check import capability_faults
 from assay.plan.crosscheck import unmounted_fault, unmounted_path
 from assay.run.places.targets import EngineProber, MachineLocker, hint_of, refuse
+from assay.run.program_files import program_faults
 from assay.run.study_plan import Plan
 from assay.site.choose import site_of
 from assay.store.lock import foreign_run_state
@@ -250,6 +251,16 @@ def _storing(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Ite
         yield FieldFault(path=(), message=problem[0], hint=problem[1], names_field=False)
 
 
+def _programs(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
+    """Check programs and input files of commands, if this machine executes them."""
+    study = request.plan.study
+    if study.is_local and study.testbed is None:
+        for name in dict.fromkeys(case.workload for case in request.plan.cases):
+            command = study.workloads[name].command
+            if command is not None:
+                yield from program_faults(("commands", name), command)
+
+
 Check = Callable[[CheckRequest, Mapping[str, Inspection]], Iterator[FieldFault]]
 CHECKS: tuple[Check, ...] = (
     _places,
@@ -261,5 +272,6 @@ CHECKS: tuple[Check, ...] = (
     _launcher,
     _site,
     _storing,
+    _programs,
 )
 """All checks; each reports faults by their place in the study, if they have one."""

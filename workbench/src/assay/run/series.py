@@ -108,6 +108,9 @@ class _Interval:
         """Add a part; in a phase on `data`, only reads and writes count for the latencies."""
         self.start_ns, self.end_ns = min(self.start_ns, event.start_ns), max(self.end_ns, event.end_ns)
         for done in event.operations:
+            if OP_KINDS[done.operation.value][0] == "programs":
+                # Their tasks are kept one by one.
+                continue
             name = _COLUMNS[OP_KINDS[done.operation.value]]
             for column, count in ((f"{name}_ops", done.ops), (f"{name}_bytes", done.bytes), ("errors", done.errors)):
                 self.counts[column] = self.counts.get(column, 0) + count

@@ -134,7 +134,7 @@ def resume(
         budget_text = store.budget() if budget is None else budget
         prices = None if budget_text is None else stored_prices(store)
         amount = read_budget(budget_text, prices)
-        loaded = load_study(store.study_text().encode(), store.base_folder())
+        loaded = load_study(store.study_text().encode(), store.base_folder(), folder=store.study_folder())
         if loaded.study is None:
             problem = loaded.problems[0]
             raise AssayError(problem.text(str(folder / "study.yaml")).splitlines()[0], problem.hint)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from assay.analyse.adaptive import case_reach
 from assay.analyse.compare import compare
 from assay.analyse.decide import MAX_NEEDED, decide, mean_repeat_seconds, undecided_cases
+from assay.analyse.repeats.adaptive import case_reach
 from assay.model.study.case import Case
 from assay.model.study.repeats import Repeats
 from assay.model.units import about_duration, about_number

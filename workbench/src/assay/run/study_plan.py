@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,13 +92,18 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
     )
 
 
+def uncounted_text(cases: Sequence[Case]) -> str:
+    """Return that the bytes of an estimate are without those of programs; empty if the cases run none."""
+    return ", not counting what the commands read and write" if any(case.group == "programs" for case in cases) else ""
+
+
 def prediction_text(plan: Plan, estimate: StudyEstimate) -> str:
     """Return `estimate_text` of a plan; for a plan with two sides, the number and length of their rounds."""
     from assay.analyse.blocks import USUAL_DEVIATION, detectable_difference
 
     blocks, cases = plan.blocks, len(plan.cases)
     if blocks is None:
-        return estimate_text(estimate, cases, plan.study.repeating.words)
+        return estimate_text(estimate, cases, plan.study.repeating.words) + uncounted_text(plan.cases)
     seconds = sum(case.seconds for case in estimate.cases)
     rounds = f"{blocks.min_rounds} to {blocks.max_rounds} rounds of about {about_duration(seconds)}"
     until = f"until all differences are decided, or for {about_duration(blocks.seconds)}"
@@ -136,4 +141,5 @@ def new_run_meta(plan: Plan) -> "RunMeta":
         needs=study.needs,
         command=redact_command(["assay", *sys.argv[1:]]),
         base=str(Path.cwd()),
+        folder=str(plan.folder),
     )

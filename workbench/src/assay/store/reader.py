@@ -161,6 +161,13 @@ class RunReader:
         return str(json_mapping(details, "base")["base"])
 
     @reports_damage
+    def study_folder(self) -> str:
+        """Return the folder of the study, which relative paths of inputs start from."""
+        (details,) = self._db.execute("SELECT details FROM run").fetchone()
+        known = json_mapping(details, "base")
+        return str(known.get("folder") or known["base"])
+
+    @reports_damage
     def study_text(self) -> str:
         """Return the study file as it was."""
         return read_required(self.folder, STUDY, MAX_FILE_BYTES).decode()

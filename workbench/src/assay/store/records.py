@@ -20,9 +20,11 @@ class RunMeta(RunHead):
 
     Attributes:
         base: Directory that the study's relative target paths start from.
+        folder: Folder of the study, which relative paths of inputs start from; empty: `base`.
     """
 
     base: str = "/"
+    folder: str = ""
 
 
 @dataclass(frozen=True)

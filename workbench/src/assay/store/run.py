@@ -514,6 +514,7 @@ def _insert_plan(
 ) -> None:
     details = {
         "base": meta.base,
+        "folder": meta.folder,
         "versions": meta.versions,
         "environment": meta.environment,
         "places": [place.model_dump(mode="json") for place in meta.places],

@@ -13,8 +13,8 @@ from plan_tools import load, study, written
 from sample_run import sample_run
 from scipy import stats
 
-from assay.analyse.adaptive import case_reach, is_case_precise, is_precise
 from assay.analyse.estimate import estimate
+from assay.analyse.repeats.adaptive import case_reach, is_case_precise, is_precise
 from assay.analyse.rows import analyse
 from assay.cli.progress import LineProgress
 from assay.model.result.evidence import Evidence

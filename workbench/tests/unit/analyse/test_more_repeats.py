@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import MAX_NEEDED, decide
-from assay.analyse.more_repeats import MIN_LIMIT_SECONDS, ExtraRepeats, more_repeats
+from assay.analyse.repeats.more_repeats import MIN_LIMIT_SECONDS, ExtraRepeats, more_repeats
 from assay.model.result.decision import PointOutcome, TargetDecision
 from assay.model.result.result import ResultRow
 

@@ -65,6 +65,8 @@ def test_the_engine_is_told_everything_or_plan_knows_why_not() -> None:
         "batch",
         "access",
         "mix",
+        "tasks",
+        "threads",
         "tasks_per_host",
         "hosts",
         "servers",

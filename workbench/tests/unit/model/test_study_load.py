@@ -26,6 +26,7 @@ from assay.model.study.names import (
     OBJECTS,
     OP_KINDS,
     OPERATIONS,
+    PROGRAMS,
     READS,
     STDIO,
     VISIBILITY,
@@ -262,6 +263,7 @@ def test_workload_fields_are_those_of_a_case():
         "exclude",
         "zip",
         "optional",
+        "command",
     }
 
 
@@ -279,8 +281,8 @@ def test_operations_are_those_of_the_contract():
 
     assert set(WORK) - set(IMPORTED) == set(Operation) - {"prepare"}
     assert set(OP_KINDS) == set(OpKind)
-    assert {*OPERATIONS, *IMPORTED} == set(WORK)
-    assert len(OPERATIONS + IMPORTED) == len(DATA + METADATA + OBJECTS + IMPORTED) == len(WORK)
+    assert {*OPERATIONS, *PROGRAMS, *IMPORTED} == set(WORK)
+    assert len(OPERATIONS + PROGRAMS + IMPORTED) == len(DATA + METADATA + OBJECTS + PROGRAMS + IMPORTED) == len(WORK)
     assert (CREATES | STDIO).issubset(OPERATIONS)
     assert set(OPERATIONS) == READS | WRITES | set(METADATA) | set(OBJECTS)
     assert not (READS | WRITES).intersection(METADATA + OBJECTS)

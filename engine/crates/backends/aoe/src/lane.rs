@@ -10,7 +10,7 @@ use assay_core::{
     clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceLane,
     ServiceUse, SetupError,
 };
-use assay_spec::{name_kinds, object_kinds, Method, SyncPolicy};
+use assay_spec::{name_kinds, object_kinds, program_kinds, Method, SyncPolicy};
 use std::sync::Arc;
 
 /// A worker's access to the disk.
@@ -38,7 +38,7 @@ impl DiskLane {
             OpKind::Read => Some(Command::Read),
             OpKind::Write => Some(Command::Write),
             OpKind::Sync => self.disk.flush,
-            name_kinds!() | object_kinds!() => None,
+            name_kinds!() | object_kinds!() | program_kinds!() => None,
         };
         let whole = (op.offset | op.length).is_multiple_of(SECTOR as u64);
         let Some(command) = command.filter(|_| whole) else {

@@ -8,7 +8,7 @@ use crate::status;
 use assay_core::{
     clock, CollectiveLane, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
 };
-use assay_spec::{name_kinds, object_kinds, Method, MpiioUse, Operation, Pointer, View};
+use assay_spec::{name_kinds, object_kinds, program_kinds, Method, MpiioUse, Operation, Pointer, View};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -232,7 +232,7 @@ impl MpiLane {
         match kind {
             OpKind::Read => Some(self.op_flags),
             OpKind::Write => Some(self.op_flags | op_flag::WRITES),
-            OpKind::Sync | name_kinds!() | object_kinds!() => None,
+            OpKind::Sync | name_kinds!() | object_kinds!() | program_kinds!() => None,
         }
     }
 

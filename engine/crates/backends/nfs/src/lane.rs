@@ -10,7 +10,7 @@ use crate::status::GARBAGE;
 use crate::xdr::{put_opaque, put_u32, put_u64};
 use assay_core::{clock, Buffers, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_remote::{execute, part_of, reap, tag_of, Outcome, Payload, Records, RemotePlace, Transport};
-use assay_spec::{name_kinds, object_kinds};
+use assay_spec::{name_kinds, object_kinds, program_kinds};
 use assay_spec::{Method, Operation, SyncPolicy};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl FileLane {
             }
             // The server has made everything stable already.
             OpKind::Sync => self.records.end_early(op.slot, Ok(0)),
-            name_kinds!() | object_kinds!() => self.records.refuse(op.slot),
+            name_kinds!() | object_kinds!() | program_kinds!() => self.records.refuse(op.slot),
         }
     }
 
@@ -141,7 +141,7 @@ impl FileLane {
                 });
             }
             // Of the whole file.
-            OpKind::Sync | name_kinds!() | object_kinds!() => {
+            OpKind::Sync | name_kinds!() | object_kinds!() | program_kinds!() => {
                 transport.start(Procedure::nfs(P::NFSPROC3_COMMIT), about, Payload::None, |out| {
                     put_opaque(out, handle);
                     put_u64(out, 0);
@@ -169,7 +169,7 @@ impl FileLane {
                 let verifier = replies::committed(results).ok_or(GARBAGE)?;
                 self.uncommitted.commit(verifier).map(|()| (0, true))
             }
-            OpKind::Read | name_kinds!() | object_kinds!() => Err(GARBAGE),
+            OpKind::Read | name_kinds!() | object_kinds!() | program_kinds!() => Err(GARBAGE),
         }
     }
 

@@ -21,7 +21,7 @@ impl NullBackend {
     pub fn general_capabilities() -> BackendCapabilities {
         BackendCapabilities {
             kind: "null".to_owned(),
-            operations: Operation::measurable().filter(|operation| !operation.stdio()).collect(),
+            operations: Operation::measurable().filter(|one| !one.stdio() && !one.runs_programs()).collect(),
             layouts: vec![Layout::Separate, Layout::Shared],
             methods: vec![Method::Sync],
             direct: true,

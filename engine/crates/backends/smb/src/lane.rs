@@ -12,7 +12,7 @@ use assay_core::{
     ServiceUse, SetupError,
 };
 use assay_remote::{execute, part_of, reap, tag_of, Outcome, Payload, Records, RemotePlace, Transport};
-use assay_spec::{name_kinds, object_kinds};
+use assay_spec::{name_kinds, object_kinds, program_kinds};
 use assay_spec::{Method, Operation, SyncPolicy};
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,7 +122,7 @@ impl FileLane {
                 self.records.begin(op, deadline, 1);
                 self.call_part(op.slot, 0, 0);
             }
-            name_kinds!() | object_kinds!() => self.records.refuse(op.slot),
+            name_kinds!() | object_kinds!() | program_kinds!() => self.records.refuse(op.slot),
         }
     }
 
@@ -154,7 +154,7 @@ impl FileLane {
                     chain.add(Command::Write, |out| messages::put_write(out, &file, offset, length));
                 });
             }
-            OpKind::Sync | name_kinds!() | object_kinds!() => {
+            OpKind::Sync | name_kinds!() | object_kinds!() | program_kinds!() => {
                 transport.start(about, |chain| {
                     chain.add(Command::Flush, |out| messages::put_flush(out, &file));
                 });

@@ -52,7 +52,7 @@ pub fn null_job(change: &Value) -> Value {
     merged(json!({"target": {"kind": "null"}, "file_size_bytes": 1 << 20, "record_size_bytes": 4096}), change)
 }
 
-fn merged(mut job: Value, change: &Value) -> Value {
+pub fn merged(mut job: Value, change: &Value) -> Value {
     job["spec_version"] = json!(assay_spec::SPEC_VERSION);
     job["id"] = json!("test");
     for (key, value) in change.as_object().unwrap() {

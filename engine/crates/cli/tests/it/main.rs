@@ -1,6 +1,7 @@
 //! The real engine: everything that starts it, in one program, so that it is linked once.
 #![allow(missing_docs, clippy::print_stdout)]
 
+mod commands;
 mod common;
 mod conform;
 mod contract;

@@ -3,7 +3,7 @@
 
 use super::Name;
 use crate::PhasePlan;
-use assay_spec::{data_operations, object_operations, Layout, Operation, Tree};
+use assay_spec::{data_operations, object_operations, program_operations, Layout, Operation, Tree};
 use std::ops::Range;
 
 /// Number of the top directory in which a lane works.
@@ -80,7 +80,8 @@ impl Names {
             | Operation::Rename
             | Operation::Unlink
             | data_operations!()
-            | object_operations!() => {
+            | object_operations!()
+            | program_operations!() => {
                 if plan.renamed {
                     (b'r', b'f')
                 } else {

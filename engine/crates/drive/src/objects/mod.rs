@@ -14,7 +14,7 @@ use crate::pattern::{percents, Step};
 use access::Round;
 use assay_core::random::mix2;
 use assay_core::{OpKind, LIST_PAGE};
-use assay_spec::{data_kinds, data_operations, name_kinds, name_operations};
+use assay_spec::{data_kinds, data_operations, name_kinds, name_operations, program_kinds, program_operations};
 use assay_spec::{Access, Job, Operation, Phase};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
@@ -169,7 +169,9 @@ impl ObjectSteps {
                 ObjectAction::Put { next: 0, to: count, all: true, batch: None }
             }
             Operation::BatchPut => ObjectAction::Put { next: 0, to: count, all: true, batch: Some(batch) },
-            data_operations!() | name_operations!() => unreachable!("the job's rules keep these apart from objects"),
+            data_operations!() | name_operations!() | program_operations!() => {
+                unreachable!("the job's rules keep these apart from objects")
+            }
         }
     }
 
@@ -475,7 +477,9 @@ impl ObjectSteps {
             | OpKind::Query
             | OpKind::Scan
             | OpKind::See => self.put_another(),
-            data_kinds!() | name_kinds!() => unreachable!("the job's rules keep these apart from objects"),
+            data_kinds!() | name_kinds!() | program_kinds!() => {
+                unreachable!("the job's rules keep these apart from objects")
+            }
         }
     }
 
@@ -531,7 +535,8 @@ impl ObjectSteps {
             | OpKind::Query
             | OpKind::Scan
             | data_kinds!()
-            | name_kinds!() => {}
+            | name_kinds!()
+            | program_kinds!() => {}
         }
         false
     }

@@ -108,7 +108,7 @@ impl Store {
             OpKind::Query => {
                 assert!(self.objects.range(object..object + TOGETHER).next().is_some() && object % TOGETHER == 0);
             }
-            OpKind::List | OpKind::Scan | data_kinds!() | name_kinds!() => {}
+            OpKind::List | OpKind::Scan | data_kinds!() | name_kinds!() | program_kinds!() => {}
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Removes the directory of a job with what the job has created in it, and nothing else: below descriptors that are
-//! opened without following links or crossing mounts, and only names that the engine gives.
+//! opened without following links or crossing mounts, and only names that the engine gives; in the directory of a job's
+//! programs also the names that these have given.
 
 use crate::place::mark;
 use crate::place::open_inside;
-use assay_core::names::{is_of_job, job_mark};
+use assay_core::names::{is_of_job, job_mark, PROGRAMS};
 use assay_core::refusals::FOREIGN;
 use assay_core::{heartbeat, os_message};
 use rustix::fd::OwnedFd;
@@ -79,7 +80,14 @@ pub fn remove(parent: &OwnedFd, name: &str, run: Option<&str>) -> Vec<LeftItem> 
         Ok(_) | Err(Errno::NOENT) => return left(&c_name, UNMARKED),
         Err(errno) => return refused(&c_name, errno),
     }
-    let mut walk = Walk { top: folder.try_clone().ok(), level: 0, moved: 0, mark: marked.as_bytes(), left: Vec::new() };
+    let mut walk = Walk {
+        top: folder.try_clone().ok(),
+        level: 0,
+        moved: 0,
+        mark: marked.as_bytes(),
+        any_name: false,
+        left: Vec::new(),
+    };
     let mut distrust = false;
     while walk.empty(&folder, name, distrust) > 0 {
         distrust = true;
@@ -114,6 +122,8 @@ struct Walk<'a> {
     moved: u64,
     /// Name of the job's mark, which stays until everything else is removed.
     mark: &'a [u8],
+    /// It is among the files of programs, which have any names.
+    any_name: bool,
     /// The first items that cannot be removed.
     left: Vec<LeftItem>,
 }
@@ -169,7 +179,10 @@ impl Walk<'_> {
             return false;
         }
         let here = format!("{path}/{}", name.to_string_lossy());
-        if !is_of_job(name.to_bytes()) {
+        if at_top && name.to_bytes() == PROGRAMS.as_bytes() {
+            return self.programs(folder, &here, name);
+        }
+        if !self.any_name && !is_of_job(name.to_bytes()) {
             self.keep(here, FOREIGN, false);
             return false;
         }
@@ -187,6 +200,17 @@ impl Walk<'_> {
                 false
             }
         }
+    }
+
+    /// Remove the directory of the programs with all that is in it.
+    fn programs(&mut self, parent: &OwnedFd, path: &str, name: &CStr) -> bool {
+        let inside = open_inside(parent, name, OFlags::DIRECTORY, Mode::empty()).ok();
+        let above = std::mem::replace(&mut self.top, inside);
+        self.any_name = true;
+        let gone = self.directory(parent, path, name);
+        self.any_name = false;
+        self.top = above;
+        gone
     }
 
     fn directory(&mut self, parent: &OwnedFd, path: &str, name: &CStr) -> bool {
@@ -312,6 +336,23 @@ mod tests {
         assert_eq!(left, expected);
         assert!(!test_folder.at("job/f0").exists() && !test_folder.at("job/t0/f0.1").exists());
         assert!(test_folder.at("job/.assay-job").exists() && test_folder.at("job/notes/f1").exists());
+    }
+
+    /// What programs have made has names of their own; such a directory elsewhere is not theirs.
+    #[test]
+    fn what_programs_have_made_goes_whatever_its_name() {
+        let test_folder = TestFolder::new("remove-programs");
+        job(&test_folder, Some(".assay-job"));
+        let deep: std::path::PathBuf = (0..3 * MAX_LEVELS).map(|level| format!("level{level}")).collect();
+        files::create_dir_all(test_folder.at("job/programs/task0").join(deep)).unwrap();
+        files::create_dir_all(test_folder.at("job/t0/programs")).unwrap();
+        files::create_dir_all(test_folder.at("elsewhere")).unwrap();
+        for name in ["programs/out.sam", "programs/task0/.hidden", "t0/programs/precious"] {
+            files::write(test_folder.at("job").join(name), "x").unwrap();
+        }
+        symlink(test_folder.at("elsewhere"), test_folder.at("job/programs/link")).unwrap();
+        assert_eq!(removed(&test_folder, None), [still("job/t0/programs", FOREIGN)]);
+        assert!(!test_folder.at("job/programs").exists() && test_folder.at("elsewhere").exists());
     }
 
     #[test]

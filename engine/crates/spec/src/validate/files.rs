@@ -118,7 +118,11 @@ impl Job {
         let operation = phase.operation;
         let tree = self.tree.is_some();
         ensure(tree || !operation.needs_tree(), &at("operation"), "needs a tree: say how many files")?;
-        let able = !tree || operation.metadata() || operation.on_file_sets() || operation.objects();
+        let able = !tree
+            || operation.metadata()
+            || operation.on_file_sets()
+            || operation.objects()
+            || operation.runs_programs();
         let message = format!("{} works on one file, not on those of a tree: leave tree out", operation.name());
         ensure(able, &at("operation"), message)?;
         let ordered = phase.file_order.is_sequential() || tree && operation.group() == Some(Group::Data);

@@ -133,8 +133,10 @@ fn on_objects(phase: Phase) -> Phase {
 }
 
 fn phase() -> impl Strategy<Value = Phase> {
-    let operations: Vec<Operation> =
-        Operation::measurable().filter(|one| !one.objects()).chain([Operation::Prepare]).collect();
+    let operations: Vec<Operation> = Operation::measurable()
+        .filter(|one| !one.objects() && !one.runs_programs())
+        .chain([Operation::Prepare])
+        .collect();
     // Few digits, which are read as they are written.
     let rate = prop_oneof![9 => (1..u32::MAX).prop_map(|rate| f64::from(rate) / 1000.0), 1 => any::<f64>()];
     let times = (prop::option::weighted(0.2, number(SECOND)), prop::option::weighted(0.2, number(SECOND)));

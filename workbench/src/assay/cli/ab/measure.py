@@ -13,6 +13,7 @@ from assay.launch.machine_checks import exclude_unavailable
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.study.blocks import Blocks, looks_within
 from assay.model.study.case import Case
+from assay.model.study.commands import works_of
 from assay.model.study.repeats import EQUAL_WITHIN
 from assay.model.study.study import Study
 from assay.model.units import UnitError, about_duration, parse_duration
@@ -133,9 +134,10 @@ def _study_data(sides: tuple[Side, Side], known: Plan, blocks: Blocks) -> dict[s
     data = known.source.data
     if base.kind == "target":
         study_data = study_of_targets(data, known.study, blocks)
-        if not study_data["workloads"]:
+        works = works_of(study_data)
+        if not works:
             raise AssayError(f"no workload of {known.path} runs on both {base.name} and {other.name}", "see `targets`")
-        alone = [name for name in known.study.workloads if name not in study_data["workloads"]]
+        alone = [name for name in known.study.workloads if name not in works]
         if alone:
             note(f"note: left out, because they do not run on both sides: {', '.join(alone)}")
         return study_data

@@ -34,7 +34,7 @@ def stage_by_stage(
     from assay.run.stages import last_stage
 
     while True:
-        study = load_study(store.study_text().encode(), store.base_folder()).study
+        study = load_study(store.study_text().encode(), store.base_folder(), folder=store.study_folder()).study
         ended = last_stage(store, study) if study is not None else None
         if ended is None or ended.number <= known:
             return store, None

@@ -9,7 +9,7 @@ from assay.model.units import about_size
 from assay.plan.change import Change
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.study_warnings import study_warnings
-from assay.run.study_plan import Plan
+from assay.run.study_plan import Plan, uncounted_text
 from assay.terminal.output import note, print_line
 
 _MAX_HOSTS_SHOWN = 16
@@ -72,5 +72,5 @@ def summary(loaded: Plan, estimate: StudyEstimate) -> str:
         f"{len(loaded.cases)} {'case' if len(loaded.cases) == 1 else 'cases'} x {loaded.study.repeating.words}"
         f"{left_out}; {estimate.time_text}; "
         f"writes {up_to}{about_size(estimate.written)}, reads {estimate.read_summary(up_to)}"
-        f"{estimate.requests_text}"
+        f"{estimate.requests_text}{uncounted_text(loaded.cases)}"
     )

@@ -31,7 +31,7 @@ class FileTarget(DirectoryTarget):
     """A directory that Assay makes and marks, and in which only Assay writes."""
 
     noun: ClassVar[str] = "a directory"
-    groups: ClassVar[tuple[Group, ...]] = ("data", "names")
+    groups: ClassVar[tuple[Group, ...]] = ("data", "names", "programs")
     rank: ClassVar[int] = 1
     through_mpi: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}

@@ -13,6 +13,7 @@ from assay.model.result.layers import Layer
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.observations import BlockDeviceUse, LimitProgress, ServiceCounts
 from assay.model.result.percentile import reliable_latencies
+from assay.model.result.tasks import TaskResult
 from assay.model.result.watch import Watch
 from assay.model.study.names import is_counted
 
@@ -168,6 +169,7 @@ class Sample(Partial):
         course: The rate over time; None with too few intervals.
         at_limit: Progress at the time limit, if lanes then went on until each had done as much as the fastest.
         hosts: Part of each host; empty with one engine.
+        tasks: Tasks of a command; empty for all other operations.
         uses: Use of links, CPUs and disks of each host; empty on this machine alone, and for short phases.
         clock_uncertainty_ns: With several hosts: error bound of `skew_ns`.
         target_per_s: Open loop: requested operations per second.
@@ -251,6 +253,7 @@ class Sample(Partial):
     at_limit: LimitProgress | None = None
     hosts: tuple[HostShare, ...] = ()
     uses: tuple[HostUse, ...] = ()
+    tasks: tuple[TaskResult, ...] = ()
     clock_uncertainty_ns: int = 0
     failed_writes: int = 0
 

@@ -6,9 +6,9 @@ all its properties: a missing definition is an error, never replaced by another.
 
 from typing import Literal, NamedTuple
 
-Group = Literal["data", "names", "objects", "other"]
-"""What an operation works on: bytes of files and devices, names and attributes of files, objects, or no storage alone:
-networks and applications."""
+Group = Literal["data", "names", "objects", "programs", "other"]
+"""What an operation works on: bytes of files and devices, names and attributes of files, objects; programs that do what
+they like; or no storage alone: networks and applications."""
 
 Moves = Literal["in", "out", ""]
 """Direction of the bytes of a kind of operation: from the storage, to it, or none are moved."""
@@ -68,6 +68,7 @@ WORK: dict[str, Work] = {
     "read_after_put": Work("objects", writes=True),
     "list_after_put": Work("objects", writes=True),
     "object_mix": Work("objects", reads=True, writes=True),
+    "run": Work("programs"),
     "transfer": Work("other"),
     "round_trip": Work("other"),
     "transaction": Work("other"),
@@ -104,6 +105,7 @@ OP_KINDS: dict[str, tuple[Group, Moves]] = {
     "scan": ("objects", "in"),
     "close": ("names", ""),
     "see": ("objects", ""),
+    "run": ("programs", ""),
 }
 """Every kind of counted operations -> what it works on, and the direction of its bytes."""
 
@@ -122,7 +124,10 @@ OBJECTS = _of("objects")
 """Operations on whole objects or ranges of them."""
 
 OPERATIONS = DATA + METADATA + OBJECTS
-"""Operations that a study can name."""
+"""Operations that a workload can name."""
+
+PROGRAMS = _of("programs")
+"""Operations of commands."""
 
 IMPORTED = _of("other")
 """Operations that only imported runs have."""
@@ -218,6 +223,7 @@ _COUNTED = frozenset(
     (
         *METADATA,
         *VISIBILITY,
+        *PROGRAMS,
         "round_trip",
         "transaction",
         *(name for name in OBJECTS if not (WORK[name].reads or WORK[name].writes)),
@@ -238,7 +244,7 @@ def is_metadata(operation: str) -> bool:
 def is_counted(operation: str) -> bool:
     """Whether results are in operations per second, as those of operations on names, and not in bytes per second.
 
-    Requests without contents of objects, round trips and transactions are counted, too, and `VISIBILITY`, since their
-    time matters. It may be a label as in `group_of`.
+    Runs of programs, requests without contents of objects, round trips and transactions are counted, too, and
+    `VISIBILITY`, since their time matters. It may be a label as in `group_of`.
     """
     return operation.split(" ", 1)[0] in _COUNTED

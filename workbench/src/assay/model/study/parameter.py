@@ -32,7 +32,9 @@ class Parameter:
         is_required: It must be written, even if it has a default.
         names_default: Default for metadata operations, if different; a tuple of that one value.
         objects_default: Default for operations on objects, if different; a tuple of that one value.
-        only: Groups of operations that it applies to; empty: all.
+        programs_default: Default for commands, if different; a tuple of that one value.
+        only: Groups of operations that it applies to; empty: all but programs.
+        of_programs: It applies to programs, too, or to them only if `only` says so.
         sets_only: Of the operations on data, it applies only to those on sets of files (`files` or `total_files` is
             set).
         used_by: Operations of these groups that it affects; empty: all.
@@ -53,7 +55,9 @@ class Parameter:
     is_required: bool = False
     names_default: tuple[AxisValue, ...] = ()
     objects_default: tuple[AxisValue, ...] = ()
+    programs_default: tuple[AxisValue, ...] = ()
     only: tuple[Group, ...] = ()
+    of_programs: bool = False
     sets_only: bool = False
     used_by: Collection[str] = ()
     through_mpi: bool = False
@@ -62,6 +66,8 @@ class Parameter:
 
     def applies_to(self, group: Group) -> bool:
         """Whether it applies to operations of a group."""
+        if group == "programs":
+            return self.of_programs
         return not self.only or group in self.only
 
     def affects(self, operations: Iterable[str]) -> bool:
@@ -72,4 +78,8 @@ class Parameter:
 
     def own_default(self, group: Group) -> tuple[AxisValue, ...]:
         """Return the group's default, if not that of data operations, as a tuple of one value; else empty."""
-        return {"names": self.names_default, "objects": self.objects_default}.get(group, ())
+        return {
+            "names": self.names_default,
+            "objects": self.objects_default,
+            "programs": self.programs_default,
+        }.get(group, ())

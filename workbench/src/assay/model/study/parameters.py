@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from assay.model.partial import Partial
 from assay.model.study import axis, contents, mpiio, tuning
 from assay.model.study.axis import AxisValue
+from assay.model.study.commands import MAX_TASKS
 from assay.model.study.contents import Sizes
 from assay.model.study.names import (
     ANY_ORDER,
@@ -80,6 +81,7 @@ class Parameters(Partial):
             names_default=(0,),
             objects_default=(0,),
             only=("data", "names"),
+            programs_default=(0,),
         ),
     ]
     record_size: Annotated[
@@ -95,6 +97,7 @@ class Parameters(Partial):
             is_required=True,
             names_default=(None,),
             objects_default=(None,),
+            programs_default=(None,),
         ),
     ] = None
     total_size: Annotated[int | None, contents.TOTAL_SIZE] = None
@@ -337,6 +340,7 @@ class Parameters(Partial):
             heading="Machines that generated the load",
             unknown_text="how many machines generated the load",
             report_row="setting",
+            of_programs=True,
         ),
     ] = 1
     servers: Annotated[
@@ -346,6 +350,7 @@ class Parameters(Partial):
             about="Number of the target's servers, in order, that are used. Left out: all.",
             heading="Servers of the target that were used; empty: all",
             unknown_text="how many servers were used",
+            of_programs=True,
         ),
     ] = None
     streams: Annotated[
@@ -355,6 +360,32 @@ class Parameters(Partial):
             about="Worker threads of all hosts together, instead of lanes; a multiple of hosts, and of tasks_per_host.",
             heading="Worker threads of all hosts together, if the study sets them",
             unknown_text="how many worker threads there were in all",
+            of_programs=True,
+        ),
+    ] = None
+    tasks: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(1, MAX_TASKS, optional=True),
+            about="Commands: how often the program is run, by the lanes of all hosts in turn; or a word for each task.",
+            heading="How often the program was run; empty: it was no command",
+            unknown_text="how many tasks there were",
+            report_row="always",
+            only=("programs",),
+            of_programs=True,
+            programs_default=(1,),
+        ),
+    ] = None
+    threads: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(1, 2**20, optional=True),
+            about="Commands: stands for $threads. What the program does with it is its own affair.",
+            heading="What stood for $threads",
+            unknown_text="how many threads the program was to use",
+            report_row="limit",
+            only=("programs",),
+            of_programs=True,
         ),
     ] = None
     tasks_per_host: Annotated[
@@ -377,6 +408,7 @@ class Parameters(Partial):
             unknown_text="how many worker threads there were",
             report_row="always",
             job="lanes",
+            of_programs=True,
         ),
     ] = 1
     layout: Annotated[
@@ -464,6 +496,8 @@ class Parameters(Partial):
             names_default=("keep",),
             objects_default=("keep",),
             used_by=ON_FILES,
+            of_programs=True,
+            programs_default=("drop",),
         ),
     ] = "direct"
     server_cache: Annotated[
@@ -476,6 +510,7 @@ class Parameters(Partial):
             unknown_text="what was done about the caches of servers",
             report_row="limit",
             only=("data", "names"),
+            of_programs=True,
         ),
     ] = "keep"
     memory_limit: Annotated[
@@ -501,6 +536,7 @@ class Parameters(Partial):
             job="sync",
             objects_default=("none",),
             used_by=ON_FILES,
+            programs_default=("none",),
         ),
     ] = "fsync"
     preallocate: Annotated[

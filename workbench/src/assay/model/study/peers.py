@@ -86,7 +86,6 @@ _VDBENCH: dict[str, tuple[str, str]] = {
     "fileselect": ("file_order", "write file_order: sequential or random"),
     "fileio": ("operations", "fileio=random is random_read or random_write, fileio=sequential is read or rewrite"),
     "rdpct": ("read_percent", "the share of reads in random_mix and sequential_mix, such as read_percent: 70"),
-    "threads": ("lanes", "write lanes: 16; they are those of each host"),
     "totalsize": ("total_files", "write how many files there are, such as total_files: 10000"),
     "fwdrate": ("rate", "operations per second of all lanes together, such as rate: 1000/s"),
     "elapsed": ("runtime", "runtime: 30s goes over the files as often as needed"),

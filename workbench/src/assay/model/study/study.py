@@ -14,6 +14,7 @@ from assay.model.frozen import Frozen
 from assay.model.money.study_prices import StudyPrices
 from assay.model.study import axis, names
 from assay.model.study.axis import Axis, SingleField, SweepField, ValueKind, fault
+from assay.model.study.commands import RUN, StudyCommand
 from assay.model.study.hosts import AnyHosts, Hosts
 from assay.model.study.kinds import AnyKindField
 from assay.model.study.needs import Needs
@@ -67,7 +68,7 @@ def _groups(written: object) -> object:
 
 
 def _operation(written: object) -> str:
-    if isinstance(written, str) and written in names.OPERATIONS:
+    if isinstance(written, str) and (written in names.OPERATIONS or written == RUN):
         return written
     from assay.model.study.peers import OPERATIONS
 
@@ -88,7 +89,7 @@ class Exclusion(Frozen):
     why: Text = Field(description="The reason, for the report.")
 
 
-_GROUPS: tuple[names.Group, ...] = ("names", "objects")
+_GROUPS: tuple[names.Group, ...] = ("names", "objects", "programs")
 """Groups of operations other than data."""
 _OWN_DEFAULTS = {
     group: {name: Axis(listed=own) for name, item in DEFINITIONS.items() if (own := item.own_default(group))}
@@ -98,7 +99,7 @@ _OWN_DEFAULTS = {
 
 
 def written_group(workload: Mapping[str, Any]) -> names.Group:
-    """Return the group of a workload as written: names or objects if any of its operations has it, else data."""
+    """Return the group of a workload as written: names, objects or programs if any operation has it, else data."""
     operations = workload.get("operations")
     words = [word for word in operations if isinstance(word, str)] if isinstance(operations, list) else []
     found = {names.WORK[word].group for word in words if word in names.WORK}
@@ -148,6 +149,7 @@ class Workload(_Swept):
         description="If this machine cannot do it, the workload is left out, with the reason, instead of refusing the"
         " run.",
     )
+    command: StudyCommand | None = Field(None, description="What is executed, if it is a command; never written here.")
 
     _written: tuple[str, ...] = PrivateAttr(())
 
@@ -167,9 +169,17 @@ class Workload(_Swept):
             workload._written = tuple(written)
         return workload
 
+    @model_validator(mode="after")
+    def _programs_are_commands(self) -> Self:
+        """Refuse `run` among the operations of a workload, which has nothing to execute."""
+        if RUN in self.operations and self.command is None:
+            hint = "write the program below `commands:`, beside `workloads:`"
+            raise fault(f"`{RUN}` needs a program", hint, "operations")
+        return self
+
     @property
     def group(self) -> names.Group:
-        """The group of its operations: names or objects if any operation has it; then all must have it."""
+        """The group of its operations: that of any that are not on data; then all must have it."""
         return written_group({"operations": list(self.operations)})
 
     def axis(self, field: str) -> Axis:
@@ -221,7 +231,7 @@ class Study(Frozen):
     )
     description: Text = Field("", description="More about it, for the report.")
     targets: dict[Name, Annotated[Target, AnyKindField]] = Field(description="Name -> target under test.", min_length=1)
-    workloads: dict[Name, Workload] = Field(description="Name -> workload.", min_length=1)
+    workloads: dict[Name, Workload] = Field(description="Name -> workload; or commands instead.", min_length=1)
     repeating: Annotated[Repeats, RepeatsField()] = Field(
         DEFAULT_REPEATS,
         alias="repeats",
@@ -361,6 +371,22 @@ class Study(Frozen):
         return list({mount.at: mount for name in targets for mount in self.targets[name].study_mounts}.values())
 
 
+def _command_schema(workload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a command as it is written: its own fields, and those of workloads that it has."""
+    left_out = {"operations", *(name for name, item in DEFINITIONS.items() if not item.applies_to("programs"))}
+    shared = {name: field for name, field in workload["properties"].items() if name not in left_out}
+    fields = {name: field for name, field in own["properties"].items() if name != "task_words"}
+    for name in ("inputs", "figures"):
+        # A plain text is the path, or the pattern.
+        forms = {"anyOf": [{"type": "string", "minLength": 1}, fields[name]["additionalProperties"]]}
+        fields[name] = {**fields[name], "additionalProperties": forms}
+    words = {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "Words for $task."}
+    shared["tasks"] = {**shared["tasks"], "anyOf": [*shared["tasks"]["anyOf"], words]}
+    for name in ("cache", "tasks"):
+        shared[name] = {**shared[name], "default": DEFINITIONS[name].programs_default[0]}
+    return {**own, "properties": {**fields, **shared}, "required": ["run"]}
+
+
 def study_schema() -> dict[str, Any]:
     """Return the JSON Schema of study files, for editors."""
     schema = Study.model_json_schema(mode="validation")
@@ -370,11 +396,21 @@ def study_schema() -> dict[str, Any]:
     schema["$defs"]["Defaults"] = defaults
     # Because of `defaults`, no field is required in the workload itself.
     workload.pop("required")
+    for part in (workload, defaults):
+        part["properties"] = {name: field for name, field in part["properties"].items() if name != "command"}
+    schema["$defs"]["StudyCommand"] = _command_schema(workload, schema["$defs"]["StudyCommand"])
     properties = schema["properties"]
     place = list(properties).index("workloads")
     items = [*properties.items()]
+    commands = {**properties["workloads"], "description": "Name -> program that is measured as it is."}
+    commands["patternProperties"] = {
+        name: {"$ref": "#/$defs/StudyCommand"} for name in properties["workloads"]["patternProperties"]
+    }
+    items.insert(place + 1, ("commands", commands))
     items.insert(place, ("defaults", {"$ref": "#/$defs/Defaults", "description": "Fields that all workloads share."}))
     schema["properties"] = dict(items)
+    schema["required"] = [name for name in schema["required"] if name != "workloads"]
+    schema["anyOf"] = [{"required": ["workloads"]}, {"required": ["commands"]}]
     for part in (schema, *schema["$defs"].values()):
         for field in part["properties"].values():
             if "patternProperties" in field:

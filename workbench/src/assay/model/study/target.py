@@ -36,7 +36,15 @@ def _text(written: object) -> str:
 
 
 def _path(written: object, info: ValidationInfo) -> str:
-    """Check an absolute path; a relative one starts at `base` of the validation context."""
+    return path_from("base", written, info)
+
+
+def path_from(start: str, written: object, info: ValidationInfo) -> str:
+    """Return an absolute path; a relative one starts at this folder of the validation context.
+
+    Raises:
+        ValueError: It is not a path that a study may name.
+    """
     hint = "write an absolute path such as /var/tmp/assay-test"
     if not isinstance(written, str) or not written:
         raise fault(f"{display_value(written)} is not a path", hint)
@@ -48,7 +56,7 @@ def _path(written: object, info: ValidationInfo) -> str:
     plain = re.sub(r"^(\./+)+(?=.)", "", written)
     if any(part in ("..", ".") for part in plain.split("/")):
         raise fault(f"`{written}` has a `.` or `..` part", "write the path without them")
-    path = posixpath.join((info.context or {}).get("base", "/"), plain)
+    path = posixpath.join((info.context or {}).get(start, "/"), plain)
     path = "/" + posixpath.normpath(path).lstrip("/")
     if path == "/":
         raise fault("`/` cannot be a target", "name a directory below it that Assay may create")

@@ -52,6 +52,7 @@ CPUS = Parameter(
     report_row="setting",
     job="tuning.cpus",
     to_job=_cpu_list,
+    of_programs=True,
 )
 NUMA_NODE = Parameter(
     kind=axis.whole(0, 1023, optional=True),

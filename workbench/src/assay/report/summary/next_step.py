@@ -6,8 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from assay.analyse.machine import busy_text
-from assay.analyse.more_repeats import more_repeats
 from assay.analyse.needs import NeedStatus, need_answers
+from assay.analyse.repeats.more_repeats import more_repeats
 from assay.model.result.verdict import OWN_SPEED, Verdict
 from assay.model.units import about_duration
 from assay.report import numbers

@@ -60,7 +60,7 @@ def _clean_up(folder: Path, print_line: PrintLine) -> None:
         except AssayError:
             return
         try:
-            study = load_study(store.study_text().encode(), store.base_folder()).study
+            study = load_study(store.study_text().encode(), store.base_folder(), folder=store.study_folder()).study
             problems = release_targets(store, study, LocalLauncher(find_engine()))
         except AssayError as error:
             problems = [error.message]

@@ -4,7 +4,7 @@ use crate::tree::open_file::{Access, OpenFile};
 use crate::tree::JobTree;
 use assay_core::names::Names;
 use assay_core::{Buffers, Fault, LaneSetup, Op, OpKind, PhasePlan, SetupError, Source, OPEN_TO_READ};
-use assay_spec::{name_kinds, object_kinds};
+use assay_spec::{name_kinds, object_kinds, program_kinds};
 use assay_spec::{Operation, SyncPolicy};
 use libc::{c_char, c_int, mode_t};
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
@@ -118,7 +118,7 @@ impl Calls {
                 // What was written to earlier files was flushed when each was closed.
                 OpKind::Sync if !self.flushes_all => return Ok(0),
                 OpKind::Close => return current.close(),
-                OpKind::Sync | name_kinds!() | object_kinds!() => {}
+                OpKind::Sync | name_kinds!() | object_kinds!() | program_kinds!() => {}
             }
         }
         if let (OpKind::Open | OpKind::Create, true) = (op.kind, self.open_file.is_some()) {
@@ -211,7 +211,13 @@ impl Calls {
             // SAFETY: as above.
             OpKind::Rmdir => checked(unsafe { libc::unlinkat(base, name, libc::AT_REMOVEDIR) }),
             OpKind::Read => self.read(op),
-            OpKind::Readdir | OpKind::Create | OpKind::Write | OpKind::Close | OpKind::Sync | object_kinds!() => {
+            OpKind::Readdir
+            | OpKind::Create
+            | OpKind::Write
+            | OpKind::Close
+            | OpKind::Sync
+            | object_kinds!()
+            | program_kinds!() => {
                 debug_assert!(false, "no file is open in this phase");
                 Err(libc::EINVAL)
             }

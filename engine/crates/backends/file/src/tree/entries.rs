@@ -8,7 +8,7 @@ use crate::tree::calls::{size, DIRECTORY_MODE, FILE_MODE, OPEN};
 use assay_core::names::{Name, Names};
 use assay_core::{Buffers, Op, OpKind};
 use assay_spec::Operation;
-use assay_spec::{data_kinds, data_operations, object_kinds, object_operations};
+use assay_spec::{data_kinds, data_operations, object_kinds, object_operations, program_kinds, program_operations};
 use io_uring::types::{DestinationSlot, Fd, Fixed};
 use io_uring::{opcode, squeue};
 use libc::c_int;
@@ -130,7 +130,7 @@ impl Entries<'_> {
             OpKind::Mkdir => opcode::MkDirAt::new(self.leaf, name).mode(DIRECTORY_MODE).build(),
             OpKind::Rmdir => opcode::UnlinkAt::new(self.leaf, name).flags(libc::AT_REMOVEDIR).build(),
             OpKind::Unlink => opcode::UnlinkAt::new(self.leaf, name).build(),
-            OpKind::Readdir | OpKind::Close | data_kinds!() | object_kinds!() => {
+            OpKind::Readdir | OpKind::Close | data_kinds!() | object_kinds!() | program_kinds!() => {
                 unreachable!("the ring has an obstacle to these")
             }
         };
@@ -192,7 +192,7 @@ pub(crate) fn opcodes(operation: Operation) -> &'static [u8] {
         Operation::Unlink | Operation::Rmdir => &[opcode::UnlinkAt::CODE],
         Operation::Mkdir => &[opcode::MkDirAt::CODE],
         Operation::Prepare | Operation::Create => &[opcode::OpenAt::CODE, opcode::Write::CODE, opcode::Close::CODE],
-        Operation::Readdir | data_operations!() | object_operations!() => &[],
+        Operation::Readdir | data_operations!() | object_operations!() | program_operations!() => &[],
     }
 }
 
@@ -205,7 +205,7 @@ pub(crate) fn description(operation: Operation) -> &'static str {
         Operation::Unlink | Operation::Rmdir => "io_uring: unlinkat",
         Operation::Mkdir => "io_uring: mkdirat",
         Operation::Prepare | Operation::Create => "io_uring: openat, write if there are contents, close, linked",
-        Operation::Readdir | data_operations!() | object_operations!() => "io_uring",
+        Operation::Readdir | data_operations!() | object_operations!() | program_operations!() => "io_uring",
     }
 }
 

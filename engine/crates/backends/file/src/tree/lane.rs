@@ -8,7 +8,7 @@ use assay_core::{
     fault_message, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, REQUESTED_BY_JOB,
 };
 use assay_posix::uring::Queue;
-use assay_spec::{data_operations, object_operations};
+use assay_spec::{data_operations, object_operations, program_operations};
 use assay_spec::{Method, Operation};
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ fn calls(operation: Operation) -> &'static str {
         operation if operation.writes() && operation.reads() => "openat, pread or pwrite, close",
         operation if operation.writes() => "openat, pwrite, close",
         data_operations!() => "openat, pread, close",
-        object_operations!() => "none",
+        object_operations!() | program_operations!() => "none",
     }
 }
 

@@ -8,7 +8,7 @@ use super::request::{action, key, Call};
 use crate::net::{Answer, LentPieces, Sink};
 use assay_core::{Fault, Op, OpKind, ServiceUse, MALFORMED_TABLE_ANSWER};
 use assay_core::{NO_SUCH_ITEM, UNPROCESSED_ITEMS};
-use assay_spec::{name_kinds, CONTENTS_ATTRIBUTE};
+use assay_spec::{name_kinds, program_kinds, CONTENTS_ATTRIBUTE};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -50,7 +50,8 @@ impl<'a> Work<'a> {
             | OpKind::CompleteUpload
             | OpKind::Copy
             | OpKind::MultiDelete
-            | name_kinds!() => {
+            | name_kinds!()
+            | program_kinds!() => {
                 debug_assert!(false, "a table has no files and no objects");
                 Err(Fault::os(libc::EINVAL))
             }

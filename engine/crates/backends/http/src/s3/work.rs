@@ -13,7 +13,7 @@ use crate::sign::Payload;
 use assay_core::{
     ExistingObject, Fault, Op, OpKind, CHECKSUM_MISMATCH, ETAG_MISMATCH, LIST_PAGE, MALFORMED_ANSWER, SIZE_CHANGED,
 };
-use assay_spec::{name_kinds, Checksum};
+use assay_spec::{name_kinds, program_kinds, Checksum};
 use bytes::Bytes;
 use hyper::Method;
 use std::cell::RefCell;
@@ -63,7 +63,8 @@ impl<'a> Work<'a> {
             | OpKind::BatchGet
             | OpKind::Query
             | OpKind::Scan
-            | name_kinds!() => {
+            | name_kinds!()
+            | program_kinds!() => {
                 debug_assert!(false, "a bucket has no files and no items");
                 Err(Fault::os(libc::EINVAL))
             }

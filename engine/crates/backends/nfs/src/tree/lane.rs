@@ -9,7 +9,7 @@ use crate::tree::work::{Context, Opening, Work};
 use assay_core::names::{top_name, Name, Names};
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_remote::{execute, reap, Forest, Outcome, RemotePlace, Transport};
-use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
+use assay_spec::{data_operations, name_kinds, object_kinds, object_operations, program_kinds, program_operations};
 use assay_spec::{Group, Method, Operation};
 use nfs3_types::nfs3::{ACCESS3_MODIFY, ACCESS3_READ};
 use std::sync::Arc;
@@ -145,7 +145,7 @@ impl TreeLane {
                 self.early.push(Completion::new(op.slot, Ok(0)));
             }
             OpKind::Read | OpKind::Write => self.early.push(Completion::new(op.slot, Err(Fault::os(libc::EBADF)))),
-            OpKind::Sync | name_kinds!() | object_kinds!() => return false,
+            OpKind::Sync | name_kinds!() | object_kinds!() | program_kinds!() => return false,
         }
         true
     }
@@ -171,7 +171,7 @@ impl TreeLane {
                 let others = if operation == Operation::FileMix { ", CREATE, LOOKUP and REMOVE of others" } else { "" };
                 format!("{open}, then {} of each record, and no call to close{others}", self.file.calls_of(operation))
             }
-            object_operations!() => "none".to_owned(),
+            object_operations!() | program_operations!() => "none".to_owned(),
         };
         let (address, links) = (self.place.servers[self.server].shown(), self.place.target.nconnect);
         format!("NFSv3 over TCP to {address}, connections: {links}, {calls}; handles of directories are kept")

@@ -10,7 +10,7 @@ use crate::xdr::{put_opaque, put_u32, put_u64, Input};
 use assay_core::names::Names;
 use assay_core::{Buffers, Fault, Op, OpKind, Source, OPEN_TO_READ};
 use assay_remote::{piece_to_read, piece_to_write, Payload};
-use assay_spec::{name_kinds, object_kinds};
+use assay_spec::{name_kinds, object_kinds, program_kinds};
 use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
 
 /// What the lane knows of its names.
@@ -130,9 +130,10 @@ impl Work {
             (_, OpKind::Unlink) => P::NFSPROC3_REMOVE,
             (_, OpKind::Mkdir) => P::NFSPROC3_MKDIR,
             (_, OpKind::Rmdir) => P::NFSPROC3_RMDIR,
-            (_, OpKind::Readdir | OpKind::Write | OpKind::Close | OpKind::Sync | object_kinds!()) => {
-                return Err(Fault::os(libc::EINVAL))
-            }
+            (
+                _,
+                OpKind::Readdir | OpKind::Write | OpKind::Close | OpKind::Sync | object_kinds!() | program_kinds!(),
+            ) => return Err(Fault::os(libc::EINVAL)),
         };
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
@@ -233,7 +234,7 @@ impl Work {
             },
             (Step::First, OpKind::Readdir) => self.page(results),
             (Step::First, OpKind::Rename | OpKind::Unlink | OpKind::Mkdir | OpKind::Rmdir) => Ok(Some(0)),
-            (Step::First, OpKind::Write | OpKind::Close | OpKind::Sync | object_kinds!()) => {
+            (Step::First, OpKind::Write | OpKind::Close | OpKind::Sync | object_kinds!() | program_kinds!()) => {
                 Err(Fault::os(libc::EINVAL))
             }
         }
@@ -256,7 +257,9 @@ impl Work {
             (OpKind::Stat, Some(attributes)) => return Ok(Some(attributes.size)),
             (OpKind::Stat, None) => self.step = Step::Attributes,
             (OpKind::Read, _) => self.step = Step::Read,
-            (OpKind::Write | OpKind::Sync | object_kinds!() | name_kinds!(), _) => self.step = Step::Access,
+            (OpKind::Write | OpKind::Sync | object_kinds!() | program_kinds!() | name_kinds!(), _) => {
+                self.step = Step::Access;
+            }
         }
         self.keep(handle);
         Ok(None)

@@ -12,7 +12,7 @@ use assay_core::{
     ServiceUse, SetupError,
 };
 use assay_remote::{execute, reap, Forest, Outcome, RemotePlace, Transport};
-use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
+use assay_spec::{data_operations, name_kinds, object_kinds, object_operations, program_kinds, program_operations};
 use assay_spec::{Group, Method, Operation, SyncPolicy};
 use std::sync::Arc;
 use std::time::Duration;
@@ -139,7 +139,7 @@ impl TreeLane {
             (OpKind::Read | OpKind::Write, None) => {
                 self.early.push(Completion::new(op.slot, Err(Fault::os(libc::EBADF))));
             }
-            (OpKind::Sync | name_kinds!() | object_kinds!(), _) => return false,
+            (OpKind::Sync | name_kinds!() | object_kinds!() | program_kinds!(), _) => return false,
         }
         true
     }
@@ -233,7 +233,7 @@ impl TreeLane {
                 "CREATE, WRITE if there are contents, CLOSE"
             }
             Operation::Prepare | Operation::Create => "CREATE, WRITE and FLUSH if there are contents, CLOSE",
-            object_operations!() => "none",
+            object_operations!() | program_operations!() => "none",
         };
         format!("{}, {requests}", self.about())
     }

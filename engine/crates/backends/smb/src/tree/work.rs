@@ -8,7 +8,7 @@ use crate::transport::Transport;
 use crate::wire::{Command, FileId, SAME_FILE};
 use assay_core::{Buffers, Fault, Op, OpKind, Source, OPEN_TO_READ};
 use assay_remote::{piece_to_read, piece_to_write, Payload};
-use assay_spec::{data_kinds, name_kinds, object_kinds, SyncPolicy};
+use assay_spec::{data_kinds, name_kinds, object_kinds, program_kinds, SyncPolicy};
 
 /// What the lane knows of where it works.
 pub(crate) struct Context<'a> {
@@ -153,7 +153,9 @@ impl Work {
                     });
                 });
             }
-            OpKind::Write | OpKind::Sync | OpKind::Close | object_kinds!() => return Err(Fault::os(libc::EINVAL)),
+            OpKind::Write | OpKind::Sync | OpKind::Close | object_kinds!() | program_kinds!() => {
+                return Err(Fault::os(libc::EINVAL))
+            }
         }
         Ok(())
     }
@@ -239,7 +241,7 @@ impl Work {
             OpKind::Create if op.length > 0 => Step::Write,
             OpKind::Read => Step::Read,
             OpKind::Readdir => Step::List,
-            data_kinds!() | name_kinds!() | object_kinds!() => return Ok(Some(0)),
+            data_kinds!() | name_kinds!() | object_kinds!() | program_kinds!() => return Ok(Some(0)),
         };
         Ok(None)
     }

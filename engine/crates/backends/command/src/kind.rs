@@ -1,0 +1,46 @@
+//! The kind of targets that run programs.
+
+use crate::backend::CommandBackend;
+use assay_core::{wrong_kind, Backend, Kind, SetupError};
+use assay_posix::place::claim::clean;
+use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, Method, Operation, PlaceAnswer, SyncPolicy, Target};
+use std::sync::Arc;
+
+/// Programs that work below a marked directory.
+pub struct Commands;
+
+impl Kind for Commands {
+    fn general(&self) -> BackendCapabilities {
+        BackendCapabilities {
+            kind: "command".to_owned(),
+            operations: vec![Operation::Run],
+            layouts: vec![Layout::Separate],
+            methods: vec![Method::Sync],
+            direct: false,
+            direct_bypasses_cache: false,
+            direct_alignment_bytes: 0,
+            sync: vec![SyncPolicy::None, SyncPolicy::Fsync],
+            cache: vec![CacheAction::Keep, CacheAction::Drop],
+            file_sets: false,
+            preallocate: false,
+            verify: false,
+            place: None,
+        }
+    }
+
+    fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError> {
+        let Target::Command(target) = target else { return Err(wrong_kind(target, "command")) };
+        CommandBackend::place(target)?;
+        Ok(self.general())
+    }
+
+    fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
+        let Target::Command(target) = &job.target else { return Err(wrong_kind(&job.target, "command")) };
+        Ok(Arc::new(CommandBackend::new(target.clone(), job, self.general())?))
+    }
+
+    fn clean(&self, target: &Target, whole: bool, lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
+        let Target::Command(target) = target else { return Err(wrong_kind(target, "command")) };
+        clean(&target.root, &target.directory, target.run.as_deref(), whole, lock_ns)
+    }
+}

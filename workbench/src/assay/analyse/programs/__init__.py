@@ -1,0 +1,1 @@
+"""What programs took, and what bounds them."""

@@ -1,0 +1,114 @@
+"""What bounds a command: storage, a network, or its own computing; and what faster storage would save at most.
+
+The shares come from looks at the threads of its tasks (`TaskStates`): a moment counts for storage only if no thread was
+running, because computing that goes on meanwhile hides the wait.
+"""
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Literal
+
+from assay.model.frozen import Frozen
+from assay.model.result.tasks import TaskResult
+
+BoundKind = Literal["storage", "network", "compute", "waiting", "mixed"]
+"""waiting: it mostly sleeps, or waits for something that is neither storage nor network; mixed: nothing takes half."""
+MAIN_SHARE = 0.5
+"""At or above this share of the time, one of them is what bounds it."""
+MIN_LOOKS = 20
+"""Fewest looks at all tasks of a repeat: with fewer, a share of 0.5 has an error of more than 0.11 (one standard
+error of a proportion)."""
+
+
+class Bound(Frozen):
+    """What bounds a command in one repeat.
+
+    Attributes:
+        kind: What takes most of the time.
+        running, storage, network, other: Shares of the observed time of all tasks.
+        starved: Least share of the time in which no thread had a CPU although one was ready: the tasks used less CPU
+            time than was counted as running.
+        saving: Most that storage without any wait would save, as a share of the wall clock: that of the lane which
+            would then be the last to end.
+        looks: Number of looks that this rests on.
+    """
+
+    kind: BoundKind
+    running: float
+    storage: float
+    network: float
+    other: float
+    starved: float
+    saving: float
+    looks: int
+
+
+def bound_of(tasks: Sequence[TaskResult], link_is_full: bool = False) -> Bound | None:
+    """Return what bounds the tasks of one repeat; None if there were too few looks.
+
+    Args:
+        tasks: All tasks of the repeat.
+        link_is_full: The links that lead to the storage carry all that they can, so that waiting for storage is
+            waiting for a network.
+    """
+    seen = [task.states for task in tasks if task.states is not None]
+    looks = sum(states.looks for states in seen)
+    observed = sum(states.observed_ns for states in seen)
+    if looks < MIN_LOOKS or not observed:
+        return None
+    running = sum(states.running_ns for states in seen) / observed
+    storage = sum(states.storage_ns for states in seen) / observed
+    network = sum(states.network_ns for states in seen) / observed
+    other = max(0.0, 1 - running - storage - network)
+    return Bound(
+        kind=_kind(running, storage, network, other, link_is_full),
+        running=running,
+        storage=storage,
+        network=network,
+        other=other,
+        starved=max(0.0, running - sum(task.cpu_ns for task in tasks if task.states is not None) / observed),
+        saving=_saving(tasks),
+        looks=looks,
+    )
+
+
+def median_bound(bounds: Sequence[Bound], link_is_full: bool = False) -> Bound:
+    """Return what bounds a command over its repeats; arguments as for `bound_of`, `bounds` at least one."""
+    running, storage, network, other, starved, saving = (
+        median(getattr(bound, name) for bound in bounds)
+        for name in ("running", "storage", "network", "other", "starved", "saving")
+    )
+    return Bound(
+        kind=_kind(running, storage, network, other, link_is_full),
+        running=running,
+        storage=storage,
+        network=network,
+        other=other,
+        starved=starved,
+        saving=saving,
+        looks=sum(bound.looks for bound in bounds),
+    )
+
+
+def _kind(running: float, storage: float, network: float, other: float, link_is_full: bool) -> BoundKind:
+    shares: dict[BoundKind, float] = {"compute": running, "waiting": other}
+    if link_is_full:
+        shares |= {"network": network + storage, "storage": 0.0}
+    else:
+        shares |= {"network": network, "storage": storage}
+    kind, most = max(shares.items(), key=lambda item: item[1])
+    return kind if most >= MAIN_SHARE else "mixed"
+
+
+def _saving(tasks: Sequence[TaskResult]) -> float:
+    """Return the share of the wall clock that would be saved if no task waited for storage."""
+    before: dict[tuple[str, int], float] = {}
+    after: dict[tuple[str, int], float] = {}
+    for task in tasks:
+        lane = (task.host, task.lane)
+        states = task.states
+        waits = states.storage_ns / states.observed_ns if states is not None and states.observed_ns else 0.0
+        before[lane] = before.get(lane, 0.0) + task.elapsed_ns
+        after[lane] = after.get(lane, 0.0) + task.elapsed_ns * (1 - waits)
+    longest = max(before.values(), default=0.0)
+    return 1 - max(after.values()) / longest if longest else 0.0

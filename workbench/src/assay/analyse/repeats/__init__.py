@@ -1,0 +1,1 @@
+"""How many repeats a result needs."""
