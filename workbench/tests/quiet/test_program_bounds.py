@@ -28,6 +28,12 @@ for _ in range(20):
     x = sum(i * i for i in range(900_000))
     open("a", "w").close()
 """
+CACHED_READER = """
+import time
+end = time.monotonic() + 0.8
+while time.monotonic() < end:
+    open("/proc/self/exe", "rb").read()
+"""
 PIPELINE = "for i in range(30): print(sum(j * j for j in range(300_000)))"
 RECEIVE = """
 import socket, sys
@@ -54,7 +60,7 @@ def programs(port: int) -> dict[str, tuple[str, dict[str, object]]]:
         ),
         "cached_reader": (
             "compute",
-            {"cache": "keep", "run": ["python3", "-c", "for _ in range(300): open('/proc/self/exe', 'rb').read()"]},
+            {"cache": "keep", "run": ["python3", "-c", CACHED_READER]},
         ),
         "small_files": ("storage", {"run": {"shell": "for i in $(seq 25); do echo x >f$i; done"}}),
         "from_network": ("network", {"run": ["python3", "-c", RECEIVE, port]}),
