@@ -4,7 +4,7 @@ The shares come from looks at the threads of its tasks (`TaskStates`): a moment 
 running, because computing that goes on meanwhile hides the wait.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Literal
 
@@ -18,6 +18,9 @@ MAIN_SHARE = 0.5
 MIN_LOOKS = 20
 """Fewest looks at all tasks of a repeat: with fewer, a share of 0.5 has an error of more than 0.11 (one standard
 error of a proportion)."""
+
+SHARES = ("running", "storage", "network", "other", "starved", "saving")
+"""The fields of a `Bound` that are shares of the time."""
 
 
 class Bound(Frozen):
@@ -56,38 +59,30 @@ def bound_of(tasks: Sequence[TaskResult], link_is_full: bool = False) -> Bound |
     observed = sum(states.observed_ns for states in seen)
     if looks < MIN_LOOKS or not observed:
         return None
-    running = sum(states.running_ns for states in seen) / observed
-    storage = sum(states.storage_ns for states in seen) / observed
-    network = sum(states.network_ns for states in seen) / observed
-    other = max(0.0, 1 - running - storage - network)
-    return Bound(
-        kind=_kind(running, storage, network, other, link_is_full),
-        running=running,
-        storage=storage,
-        network=network,
-        other=other,
-        starved=max(0.0, running - sum(task.cpu_ns for task in tasks if task.states is not None) / observed),
-        saving=_saving(tasks),
-        looks=looks,
+    running, storage, network = (
+        sum(getattr(states, f"{name}_ns") for states in seen) / observed for name in ("running", "storage", "network")
     )
+    shares = {
+        "running": running,
+        "storage": storage,
+        "network": network,
+        "other": max(0.0, 1 - running - storage - network),
+        "starved": max(0.0, running - sum(task.cpu_ns for task in tasks if task.states is not None) / observed),
+        "saving": _saving(tasks),
+    }
+    return _with_kind(shares, looks, link_is_full)
 
 
 def median_bound(bounds: Sequence[Bound], link_is_full: bool = False) -> Bound:
     """Return what bounds a command over its repeats; arguments as for `bound_of`, `bounds` at least one."""
-    running, storage, network, other, starved, saving = (
-        median(getattr(bound, name) for bound in bounds)
-        for name in ("running", "storage", "network", "other", "starved", "saving")
-    )
-    return Bound(
-        kind=_kind(running, storage, network, other, link_is_full),
-        running=running,
-        storage=storage,
-        network=network,
-        other=other,
-        starved=starved,
-        saving=saving,
-        looks=sum(bound.looks for bound in bounds),
-    )
+    shares = {name: median(getattr(bound, name) for bound in bounds) for name in SHARES}
+    return _with_kind(shares, sum(bound.looks for bound in bounds), link_is_full)
+
+
+def _with_kind(shares: Mapping[str, float], looks: int, link_is_full: bool) -> Bound:
+    """Return shares, named as in `Bound`, with the kind that follows from them."""
+    kind = _kind(shares["running"], shares["storage"], shares["network"], shares["other"], link_is_full)
+    return Bound(kind=kind, looks=looks, **shares)
 
 
 def _kind(running: float, storage: float, network: float, other: float, link_is_full: bool) -> BoundKind:

@@ -11,16 +11,13 @@ from assay.model.result.tasks import TaskIo, TaskResult, TaskStates
 _NUMBER = re.compile(r"[-+]?(?:\d[\d,_ ]*)?(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
-def task_results(
-    events: Iterable[TaskEvent], hello: HelloEvent | None, begin_ns: int, host: str = ""
-) -> tuple[TaskResult, ...]:
+def task_results(events: Iterable[TaskEvent], hello: HelloEvent | None, begin_ns: int) -> tuple[TaskResult, ...]:
     """Return the tasks of one engine in the order of their starts.
 
     Args:
         events: Their events.
         hello: The engine's first event.
         begin_ns: Start of the phase, on the same clock as the events.
-        host: Name of the engine's host.
     """
     command = None if hello is None else command_of(hello.job)
     words, patterns = ([], {}) if command is None else (command.tasks, command.figures)
@@ -28,7 +25,6 @@ def task_results(
         TaskResult(
             task=words[event.task] if event.task < len(words) else str(event.task + 1),
             lane=event.lane,
-            host=host,
             started_ns=max(0, event.at_ns - begin_ns),
             elapsed_ns=event.elapsed_ns,
             exit_code=event.exit_code,

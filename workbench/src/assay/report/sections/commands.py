@@ -1,6 +1,7 @@
 """Commands: wall clock, times of tasks, CPU and bytes of each program that was run."""
 
 import math
+from collections.abc import Mapping
 from decimal import Decimal
 
 from assay.analyse.programs.bound import Bound, BoundKind
@@ -51,7 +52,8 @@ def command_blocks(view: RunView) -> tuple[Block, ...]:
         return ()
     blocks: list[Block] = [Paragraph(_lead(view, found))]
     # A run of many cases has the rest in the table.
-    bounds = [line for row, result in found if (line := _bound_sentence(view, row, result)) is not None]
+    known = {row.case.id: result for row, result in found}
+    bounds = [line for row, result in found if (line := _bound_sentence(view, row, result, known)) is not None]
     if bounds:
         blocks.append(Bullets(tuple(bounds[:MAX_SENTENCES])))
     blocks.append(_table(view, found))
@@ -119,7 +121,9 @@ _BOUND_WORDS: dict[BoundKind, str] = {
 }
 
 
-def _bound_sentence(view: RunView, row: ResultRow, result: ProgramResult) -> str | None:
+def _bound_sentence(
+    view: RunView, row: ResultRow, result: ProgramResult, known: Mapping[str, ProgramResult]
+) -> str | None:
     """Return what bounds a command, and what faster storage would save; None if it is not known."""
     bound = result.bound
     if bound is None:
@@ -140,18 +144,27 @@ def _bound_sentence(view: RunView, row: ResultRow, result: ProgramResult) -> str
     starved = ""
     if bound.starved >= MIN_STARVED:
         starved = f" (at least {100 * bound.starved:.0f} % only ready to run: other threads had the CPUs)"
-    return f"{where} is {_BOUND_WORDS[bound.kind]}: {seen}{starved}; {saved}.{_in_memory(view, row, result.wall_s)}"
+    return (
+        f"{where} is {_BOUND_WORDS[bound.kind]}: {seen}{starved}; {saved}.{_in_memory(view, row, result.wall_s, known)}"
+    )
 
 
-def _in_memory(view: RunView, row: ResultRow, wall: Estimate) -> str:
-    """Return what the same command took on a target in memory, in a sentence; empty without one."""
+def _in_memory(view: RunView, row: ResultRow, wall: Estimate, known: Mapping[str, ProgramResult]) -> str:
+    """Return what the same command took on a target in memory, in a sentence; empty without one.
+
+    Args:
+        view: The run.
+        row: The result on a target.
+        wall: Its wall clock.
+        known: Case id -> result, of all commands.
+    """
     own = view.place(row.case.target)
     if own is not None and own.is_memory:
         return ""
     for target in view.targets:
         place = view.place(target)
         other = view.row(row.case.workload, row.operation, target, row.case.axes)
-        result = command_result(other) if other is not None and place is not None and place.is_memory else None
+        result = known.get(other.case.id) if other is not None and place is not None and place.is_memory else None
         if result is not None:
             return f" In memory (target {target}) it takes {_against(result.wall_s, wall)}."
     return ""
