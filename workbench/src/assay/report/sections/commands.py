@@ -7,6 +7,7 @@ from decimal import Decimal
 from assay.analyse.programs.bound import Bound, BoundKind
 from assay.analyse.programs.results import ProgramResult, command_result
 from assay.model.money.amount import EXACT
+from assay.model.result.decision import PointOutcome
 from assay.model.result.result import Estimate, ResultRow
 from assay.model.result.tasks import TaskResult
 from assay.money.cost.stored_prices import hour_of_hosts
@@ -144,18 +145,15 @@ def _bound_sentence(
     starved = ""
     if bound.starved >= MIN_STARVED:
         starved = f" (at least {100 * bound.starved:.0f} % only ready to run: other threads had the CPUs)"
-    return (
-        f"{where} is {_BOUND_WORDS[bound.kind]}: {seen}{starved}; {saved}.{_in_memory(view, row, result.wall_s, known)}"
-    )
+    return f"{where} is {_BOUND_WORDS[bound.kind]}: {seen}{starved}; {saved}.{_in_memory(view, row, known)}"
 
 
-def _in_memory(view: RunView, row: ResultRow, wall: Estimate, known: Mapping[str, ProgramResult]) -> str:
+def _in_memory(view: RunView, row: ResultRow, known: Mapping[str, ProgramResult]) -> str:
     """Return what the same command took on a target in memory, in a sentence; empty without one.
 
     Args:
         view: The run.
         row: The result on a target.
-        wall: Its wall clock.
         known: Case id -> result, of all commands.
     """
     own = view.place(row.case.target)
@@ -166,20 +164,24 @@ def _in_memory(view: RunView, row: ResultRow, wall: Estimate, known: Mapping[str
         other = view.row(row.case.workload, row.operation, target, row.case.axes)
         result = known.get(other.case.id) if other is not None and place is not None and place.is_memory else None
         if result is not None:
-            return f" In memory (target {target}) it takes {_against(result.wall_s, wall)}."
+            there, wall = result.wall_s.median, known[row.case.id].wall_s.median
+            difference = "no difference is decided"
+            if _is_decided(view, row, target):
+                difference = f"{abs(100 * (1 - there / wall)):.0f} % {'less' if there < wall else 'more'}"
+            return f" In memory (target {target}) it takes {numbers.seconds(there)}: {difference}."
     return ""
 
 
-def _against(there: Estimate, wall: Estimate) -> str:
-    """Return a time beside that on storage, with the difference only if the two intervals are apart."""
-    words = numbers.seconds(there.median)
-    if there.high is None or there.low is None or wall.low is None or wall.high is None:
-        return f"{words}, of too few repeats to compare"
-    if there.high < wall.low:
-        return f"{words}: {100 * (1 - there.median / wall.median):.0f} % less"
-    if there.low > wall.high:
-        return f"{words}: {100 * (there.median / wall.median - 1):.0f} % more"
-    return f"{words}: no clear difference, the intervals overlap"
+def _is_decided(view: RunView, row: ResultRow, target: str) -> bool:
+    """Return whether the run decides which of a result's target and another one is faster at the result's point."""
+    both = {row.case.target, target}
+    return any(
+        point.outcome is PointOutcome.FASTER
+        for one in view.analysis.decisions
+        if (one.workload, one.operation) == (row.case.workload, row.operation) and {one.base, one.other} == both
+        for point in one.points
+        if point.axes == row.case.axes
+    )
 
 
 def _at(view: RunView, row: ResultRow) -> str:
