@@ -13,7 +13,7 @@ from soak import times
 settings.register_profile(
     "assay",
     deadline=None,
-    max_examples=times(100, 1000),
+    max_examples=times(60, 1000),
     derandomize=not times(0, 1),
     database=None,
     print_blob=True,

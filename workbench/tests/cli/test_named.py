@@ -281,7 +281,7 @@ def test_no_command_waits_for_what_is_no_file(things: Path, words: tuple[str, ..
     assert not (things / "new.yaml").exists()
 
 
-@settings(max_examples=times(100, 2000))
+@settings(max_examples=times(50, 2000))
 @given(st.text(alphabet="[]{}:,&*!|>'\"%@`#-? \n\tab01.~<=\\xU", max_size=80))
 def test_any_yaml_is_values_or_a_line(text: str) -> None:
     source = read_source(text.encode())

@@ -61,7 +61,7 @@ def answers(found: Evidence) -> dict[str, Finding | str | None]:
     return said | {each.rule: str(each) for each in lacking}
 
 
-@settings(max_examples=times(300, 20_000))
+@settings(max_examples=times(120, 20_000))
 @given(any_evidence(), st.sampled_from(NAMES), st.data())
 def test_what_is_said_holds_whatever_was_not_told(found: Evidence, name: str, data: st.DataObject) -> None:
     """A rule has no answer, or the one that it has for every value."""
@@ -73,7 +73,7 @@ def test_what_is_said_holds_whatever_was_not_told(found: Evidence, name: str, da
             assert told[rule] == answer, rule
 
 
-@settings(max_examples=times(100, 5000))
+@settings(max_examples=times(50, 5000))
 @given(any_evidence())
 def test_evidence_that_tells_no_parameter_is_judged(found: Evidence) -> None:
     verdict, findings, lacking = judge(dataclasses.replace(found, case=untold(found.case, *NAMES)))
@@ -87,7 +87,7 @@ NAMED = (
 )
 
 
-@settings(max_examples=times(200, 5000))
+@settings(max_examples=times(100, 5000))
 @given(st.sampled_from(DATA), st.sampled_from(NAMES), st.sets(st.sampled_from(NAMED)), st.data())
 def test_ceilings_are_those_that_hold_whatever_was_not_told(
     operation: str, name: str, names: set[str], data: st.DataObject

@@ -173,7 +173,7 @@ def test_aliases_may_be_used_in_moderation():
     assert load(text).study is not None
 
 
-@settings(max_examples=times(100, 2000))
+@settings(max_examples=times(50, 2000))
 @given(st.binary(max_size=200))
 def test_no_bytes_bring_the_reader_down(data):
     loaded = load_study(data)
@@ -188,7 +188,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=times(100, 3000))
+@settings(max_examples=times(50, 3000))
 @given(st.sampled_from([*VALUE_KINDS, "operations", "targets", "where", "exclude", "zip", "optional"]), JSON)
 def test_no_value_of_a_field_brings_the_reader_down(field, value):
     for problem in load(written(**{f"w_{field}": value})).problems:
@@ -196,7 +196,7 @@ def test_no_value_of_a_field_brings_the_reader_down(field, value):
         assert "\n" not in problem.message + problem.hint
 
 
-@settings(max_examples=times(100, 1000))
+@settings(max_examples=times(50, 1000))
 @given(st.sampled_from([*Study.model_json_schema()["properties"], "defaults"]), JSON)
 def test_no_value_at_the_root_brings_the_reader_down(field, value):
     for problem in load(written(**{field: value})).problems:

@@ -459,7 +459,7 @@ def check_accepted(job):
 
 
 @needs_engine
-@settings(max_examples=times(100, 5000))
+@settings(max_examples=times(50, 5000))
 @given(TARGETS | st.just(SHARES), WORKLOADS | NAMES | SETS, OUTPUT, st.integers(0, 2**53 - 1))
 def test_the_engine_never_refuses_what_the_workbench_accepts(target, workload, output, seed):
     job = _planned(target, workload, output, seed, _general())
@@ -479,7 +479,7 @@ def test_directories_of_all_lanes_count_together(lanes, layout, good):
 
 
 @needs_engine
-@settings(max_examples=times(100, 5000))
+@settings(max_examples=times(50, 5000))
 @given(
     st.tuples(BUCKETS | TABLES | st.just({"kind": "null"}), OBJECT_WORK)
     | st.tuples(TABLES, ITEM_WORK)

@@ -133,7 +133,7 @@ def test_a_word_without_quotes_gets_the_right_hint():
     assert "'shared'" in caught.value.hint
 
 
-@settings(max_examples=times(100, 3000))
+@settings(max_examples=times(50, 3000))
 @given(st.text("record_size targt'\"()[]<>=!+-*/%0123456789.KMiBs,and or not", max_size=40))
 def test_no_text_brings_it_down(text):
     try:

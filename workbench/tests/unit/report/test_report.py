@@ -222,13 +222,13 @@ def test_page_is_small() -> None:
 
 def test_many_cases_fit() -> None:
     """Also in time: each takes its share of calls."""
-    few, count = big_run(300), times(900, 10_000)
+    few, count = big_run(144), times(400, 10_000)
     many, pages = big_run(count), []
 
     def write(analysis: RunAnalysis) -> None:
         pages.append((found := build_document(analysis), render_html(found)))
 
-    assert calls_of(partial(write, many)) < 1.1 * count / 300 * calls_of(partial(write, few))
+    assert calls_of(partial(write, many)) < 1.1 * count / 144 * calls_of(partial(write, few))
     found, text = pages[0]
     assert len(text) < 15_000_000
     assert len(tables_of(found)["results-table"].rows) == count

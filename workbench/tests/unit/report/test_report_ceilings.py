@@ -296,7 +296,7 @@ def runs(draw: st.DrawFn) -> tuple[RunAnalysis, RunAnalysis]:
     return first, second
 
 
-@settings(max_examples=times(60, 600))
+@settings(max_examples=times(25, 600))
 @given(runs())
 def test_headline_has_no_number_of_a_cached_or_impossible_result(pair: tuple[RunAnalysis, RunAnalysis]) -> None:
     first, second = (

@@ -76,7 +76,7 @@ def test_the_count_of_names_is_bounded_before_any_is_made(written: str) -> None:
 NUMBERS = st.lists(st.tuples(st.integers(0, 10**12), st.integers(0, 3), st.integers(1, 14)), min_size=1, max_size=3)
 
 
-@settings(max_examples=times(100, 2000))
+@settings(max_examples=times(50, 2000))
 @given(st.lists(st.tuples(st.sampled_from(["nid", "ip-0A", "x1c0s", "rack7-"]), NUMBERS), min_size=1, max_size=3))
 def test_numbers_of_any_width_come_back(lists: list[tuple[str, list[tuple[int, int, int]]]]) -> None:
     written, names = [], []
