@@ -16,12 +16,12 @@ SOURCE = Path(__file__).resolve().parent.parent / "workbench" / "src" / "assay"
 
 def tests_kind(node: ast.AST, words: Set[object]) -> bool:
     """It tells kinds of target apart, whose words these are."""
-    texts = [item.value for item in ast.walk(node) if isinstance(item, ast.Constant)]
     match node:
         case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, asked]) | ast.MatchClass(cls=asked):
             return bool(re.search(r"\wTarget\b", ast.unparse(asked)))
         case ast.Compare() | ast.Match():
             head = ast.unparse(getattr(node, "subject", node)).splitlines()[0]
+            texts = (item.value for item in ast.walk(node) if isinstance(item, ast.Constant))
             return bool(re.search(r"\bkind\b", head)) and not words.isdisjoint(texts)
         case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) | ast.Dict(keys=items):
             return len(items) > 1 and {getattr(item, "value", None) for item in items} <= words
