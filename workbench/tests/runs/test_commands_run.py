@@ -85,6 +85,7 @@ def test_the_terminal_and_the_report_have_the_commands(folder: Path) -> None:
     shown = assay(folder, "show", only_run(folder)).stdout
     assert "Wall clock: pack on disk (lanes 1): " in shown
     assert "tasks/s" in shown and "1,234" in shown and "Bound by" in shown
+    assert "Command pack" in shown and "operations/s" not in shown
     report = folder / "report.html"
     assay(folder, "report", only_run(folder), "--output", report)
     text = report.read_text()

@@ -7,7 +7,7 @@ from assay.model.result.summary_page import MAX_CAVEATS, SummaryLine, SummaryPag
 from assay.model.study.names import group_of
 from assay.report import numbers
 from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Num, Paragraph, Share, Table
-from assay.report.measure import COUNTED, DATA, Measure
+from assay.report.measure import COUNTED, DATA, MEASURES, Measure, measure_of
 
 WIDEST = 1000
 """Greatest quotient of the ends of an interval that is shown: two repeats that differ often leave more open."""
@@ -43,9 +43,9 @@ def other_measure(measure: Measure, has_contents: bool) -> Column | None:
 
 
 def result_tables(results: Sequence[BriefResult]) -> list[Table]:
-    """Return tables with a row for each result; metadata operations, whose unit differs, have a table of their own."""
-    groups = ([one for one in results if one.is_counted == measure.is_count] for measure in (DATA, COUNTED))
-    return [_table(group, measure) for group, measure in zip(groups, (DATA, COUNTED), strict=True) if group]
+    """Return tables with a row for each result: one for each unit."""
+    groups = {measure: [one for one in results if measure_of(one.operation) is measure] for measure in MEASURES}
+    return [_table(group, measure) for measure, group in groups.items() if group]
 
 
 def _table(results: Sequence[BriefResult], measure: Measure) -> Table:

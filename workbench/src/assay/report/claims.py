@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
+from assay.model.study.commands import RUN
 from assay.report import numbers
 
 _KINDS = {
@@ -18,13 +19,18 @@ _KINDS = {
 }
 
 
-def kind_of_work(operation: str) -> str:
-    """Return the kind of work of an operation; a number behind its name (`write 2`) is ignored."""
+def kind_of_work(operation: str, workload: str) -> str:
+    """Return the kind of work of an operation; a number behind its name (`write 2`) is ignored.
+
+    Each command of a study is a kind of its own: what one program gains says nothing about another.
+    """
     name = operation.split(" ", 1)[0]
+    if name == RUN:
+        return f"command {workload}"
     return _KINDS.get(name, numbers.operation_title(name).lower())
 
 
-def kind_of_rates(operation: str, is_imported: bool) -> str:
+def kind_of_rates(operation: str, workload: str, is_imported: bool) -> str:
     """Return the kind of work whose rates are shown as one range where nothing is compared.
 
     Of an imported run each operation is one: other tools time each as a test of its own, and their reader looks for it.
@@ -32,7 +38,7 @@ def kind_of_rates(operation: str, is_imported: bool) -> str:
     name = operation.split(" ", 1)[0]
     is_own = is_imported and name in _KINDS and name not in ("write", "read")
     title = numbers.operation_title(name)
-    return title[:1].lower() + title[1:] if is_own else kind_of_work(name)
+    return title[:1].lower() + title[1:] if is_own else kind_of_work(name, workload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,5 +105,6 @@ def find_claims(decisions: Iterable[TargetDecision]) -> tuple[ComparisonClaim, .
     """Return one claim for each pair of targets and kind of work, in plan order."""
     groups: dict[tuple[str, str, str], list[TargetDecision]] = {}
     for decision in decisions:
-        groups.setdefault((kind_of_work(decision.operation), decision.base, decision.other), []).append(decision)
+        kind = kind_of_work(decision.operation, decision.workload)
+        groups.setdefault((kind, decision.base, decision.other), []).append(decision)
     return tuple(ComparisonClaim(kind, base, other, tuple(found)) for (kind, base, other), found in groups.items())

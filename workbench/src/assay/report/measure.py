@@ -45,6 +45,8 @@ DATA = Measure("Throughput", "MB/s", 1e6, is_count=False)
 COUNTED = Measure("Rate", "operations/s", 1.0, is_count=True)
 TASKS = Measure("Rate", "tasks/s", 1.0, is_count=True)
 IOPS = Measure("IOPS", "IOPS", 1.0, is_count=True)
+MEASURES = (DATA, COUNTED, TASKS)
+"""The measures of operations."""
 _SMALL = 16 * 1024
 """Up to this record size, in bytes, rates are given in operations per second."""
 

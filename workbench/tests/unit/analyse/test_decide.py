@@ -208,3 +208,11 @@ def test_what_a_side_lost_to_others_on_its_cpus_is_bounded(rule: str, lost: floa
     numbers = {"cpu_wait_share": lost, "stolen_share": 0.0, "away_share": lost}
     starved = Finding(verdict=Verdict.CLIENT_BOUND, rule=rule, text="", remedy="", numbers=numbers)
     check_bounded(starved, 1 / (1 - lost), outcome)
+
+
+def test_each_command_is_a_kind_of_work_of_its_own() -> None:
+    two = [
+        TargetDecision(workload=name, operation="run", base="disk", other="memory", points=())
+        for name in ("align", "sort")
+    ]
+    assert [claim.label for claim in find_claims(two)] == ["Command align", "Command sort"]

@@ -177,7 +177,7 @@ def _charts(view: RunView, leading: bool) -> Iterator[Chart]:
     for place, ((workload, operation, base, other), pairs) in enumerate(groups.items()):
         if not any(view.is_comparable(pair) for pair in pairs) or not any(pair.conditions_known for pair in pairs):
             continue
-        kind = (workload, kind_of_work(operation), base, other)
+        kind = (workload, kind_of_work(operation, workload), base, other)
         first = kind not in charted
         charted.add(kind)
         if first is not leading:

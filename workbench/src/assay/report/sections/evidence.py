@@ -72,7 +72,8 @@ def uncompared_blocks(view: RunView, compared: set[str]) -> list[Block]:
     mine = [row for row in view.analysis.rows if row.case.target not in compared]
     for row in mine:
         if is_usable(row):
-            groups.setdefault((numbers.capitalized(kind_of_work(row.operation)), row.case.target), []).append(row)
+            kind = kind_of_work(row.operation, row.case.workload)
+            groups.setdefault((numbers.capitalized(kind), row.case.target), []).append(row)
     if mine and not groups:
         return [Paragraph("No result is usable: see Verdicts.")]
     if not groups:

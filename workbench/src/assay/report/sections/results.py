@@ -42,7 +42,7 @@ def _charts(view: RunView, leading: bool) -> Iterator[Chart]:
     """Yield heat maps or line charts, for the first operation of each kind of work (`leading`) or for all others."""
     for workload in view.main_workloads():
         mark, grid = str(view.workloads.index(workload)), workload.grid()
-        first = set({kind_of_work(name): name for name in reversed(workload.operations)}.values())
+        first = set({kind_of_work(name, workload.name): name for name in reversed(workload.operations)}.values())
 
         def chosen(drawn: bool, workload: WorkloadRows = workload, first: set[str] = first) -> list[str]:
             return [name for name in workload.operations if (drawn and name in first) is leading]

@@ -68,7 +68,8 @@ def _uncompared(found: Sequence[ComparisonClaim], view: RunView) -> int:
     """Return the number of kinds of work of targets that are compared with no other, counted per target."""
     names = {name for claim in found for name in (claim.base, claim.other)}
     rest = [row for row in view.analysis.rows if row.case.target not in names and is_usable(row)]
-    return len({(kind_of_rates(row.operation, bool(view.run.imports)), row.case.target) for row in rest})
+    imported = bool(view.run.imports)
+    return len({(kind_of_rates(row.operation, row.case.workload, imported), row.case.target) for row in rest})
 
 
 def _kind(claims: Sequence[ComparisonClaim], view: RunView) -> Iterator[tuple[SummaryLine, DotRow]]:

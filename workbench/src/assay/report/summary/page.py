@@ -285,7 +285,8 @@ def _reached(view: RunView, rows: list[ResultRow]) -> str:
     kinds: dict[str, dict[str, list[ResultRow]]] = {}
     imported = bool(view.run.imports)
     for row in rows:
-        kinds.setdefault(row.case.target, {}).setdefault(kind_of_rates(row.operation, imported), []).append(row)
+        kind = kind_of_rates(row.operation, row.case.workload, imported)
+        kinds.setdefault(row.case.target, {}).setdefault(kind, []).append(row)
     room = max(1, MAX_NAMED_KINDS // len(kinds))
     parts, more = [], 0
     for target, found in kinds.items():

@@ -87,7 +87,7 @@ def ratio_groups(view: RunView) -> list[RatioGroup]:
     several = len({one.workload for one in view.analysis.decisions}) > 1
     for one in view.analysis.decisions:
         points = [point for point in one.points if point.shows_ratio]
-        kind = kind_of_rates(one.operation, bool(view.run.imports))
+        kind = kind_of_rates(one.operation, one.workload, bool(view.run.imports))
         groups = found.setdefault((kind, one.workload), [])
         # Ratios to one base say those of all other pairs, too.
         if not points or any(one.base in group.ratios and one.other in group.ratios for group in groups):
@@ -244,8 +244,8 @@ def _lines_alone(view: RunView, grouped: set[int]) -> list[tuple[SummaryLine, st
     kinds: dict[tuple[str, str], list[ResultRow]] = {}
     for row in view.analysis.rows:
         if is_usable(row) and id(row) not in grouped:
-            kind = numbers.capitalized(kind_of_rates(row.operation, bool(view.run.imports)))
-            kinds.setdefault((kind, row.case.target), []).append(row)
+            kind = kind_of_rates(row.operation, row.case.workload, bool(view.run.imports))
+            kinds.setdefault((numbers.capitalized(kind), row.case.target), []).append(row)
     flat, limits = plateaus(view.analysis.rows, view.run.places), reached_limits(view)
     found = []
     for (kind, target), rows in kinds.items():
