@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import made_network
 import pytest
 from builders import answered, make_analysis, make_case, make_ceiling, make_place, row_of
 
@@ -79,6 +80,10 @@ def test_a_link_that_was_not_measured_is_named() -> None:
     link = make_ceiling("link", 125e6, "nas")
     assert location_caveats.unknown_link(view(row("nas"), places=(away,), ceilings=(link,))) == []
     assert location_caveats.unknown_link(view(row("old"))) == []
+    both = make_place("nas", servers=("s1", "s2"))
+    for rates, said in (({("c1", "s1"): 1e8, ("c1", "s2"): 1e8}, False), ({("c1", "s1"): 1e8}, True)):
+        seen = view(row("nas"), places=(both,), network=made_network.network(rates))
+        assert bool(location_caveats.unknown_link(seen)) is said
 
 
 def test_a_limit_of_a_control_group_that_is_reached_is_the_limit() -> None:

@@ -115,7 +115,11 @@ def unknown_link(view: RunView) -> list[Caveat]:
     explained = set(plateaus(rows, view.run.places)) | {
         row.case.target for row in rows if Verdict.NETWORK_BOUND in row.verdicts
     }
-    remote = [place.target for place in view.run.places if place.servers and not place.started_server]
+    network = view.run.network
+    measured = {path.server for path in network.paths if path.bits_per_s is not None} if network is not None else set()
+    remote = [
+        place.target for place in view.run.places if not measured.issuperset(place.servers) and not place.started_server
+    ]
     names = [name for name in remote if not known & {name, ""} and name not in explained]
     if not names:
         return []
