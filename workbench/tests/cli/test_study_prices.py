@@ -29,7 +29,8 @@ from assay.model.money.amount import format_money
 from assay.model.money.priced_designs import FrozenPrices
 from assay.model.money.use import Use
 from assay.model.study.study import study_schema
-from assay.money.cost.stored_prices import design_cost, hour_of_all_running, hour_of_running
+from assay.money.books.books import load_book
+from assay.money.cost.stored_prices import design_cost, egress_cost, freeze, hour_of_all_running, hour_of_running
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.run.costs import meter as meters
@@ -635,3 +636,10 @@ def test_which_book_is_todays() -> None:
         current_book(frozen, "yesterday")
     with pytest.raises(AssayError, match="EUR and USD"):
         current_book(prices(book=book(currency="EUR"), disk=VOLUMES), "today")
+
+
+def test_data_that_leave_a_cloud_cost_the_first_price_beyond_what_is_free() -> None:
+    stored = freeze({}, load_book("aws-eu-west-1"), "on-demand", None, Use(), with_egress=True)
+    # 100 GiB a month are free, the next cost 0.09 USD each.
+    assert egress_cost(stored, 50 * 2**30) == Decimal("4.5") and egress_cost(stored, 0) == 0
+    assert egress_cost(prices(), 2**30) is None

@@ -1,11 +1,15 @@
 """What programs took and what bounds them, from the events of their tasks."""
 
 import pytest
+from builders import make_case, make_sample, row_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyse.programs.bound import MIN_LOOKS, Bound, bound_of, median_bound
+from assay.analyse.programs.results import command_result
 from assay.analyse.programs.tasks import figures
+from assay.model.result.host_use import HostUse, LinkUse
+from assay.model.result.sample import HostShare
 from assay.model.result.tasks import TaskIo, TaskResult, TaskStates, all_io
 
 SECOND = 10**9
@@ -113,3 +117,20 @@ def test_time_without_a_cpu_is_known_from_cpu_time() -> None:
     assert round(bound(one).starved, 6) == 0.3
     threads = task(running=0.9).model_copy(update={"user_ns": 3 * SECOND})
     assert bound(threads).starved == 0.0
+
+
+def host_use(host: str, received: float, sent: float) -> HostUse:
+    link = LinkUse(name="eth0", received=received, sent=sent, received_peak=received, sent_peak=sent, drops=0)
+    inside = link.model_copy(update={"name": "lo", "received": 1e9, "sent": 1e9})
+    return HostUse(host=host, shared=False, seconds=2.0, cpu=None, cpu_peak=None, cpus=2, links=(link, inside))
+
+
+def test_the_links_of_the_hosts_that_ran_the_tasks_are_added_up() -> None:
+    hosts = tuple(HostShare(host=name, status="done", ops=1, elapsed_ns=2 * SECOND) for name in ("a", "b"))
+    uses = (host_use("a", 1e6, 2e6), host_use("b", 3e6, 4e6), host_use("server", 5e6, 6e6))
+    fields = {"operation": "run", "tasks": (task(),), "hosts": hosts, "elapsed_ns": 2 * SECOND}
+    row = row_of(make_case("c0001", "disk", ("run",)), [1.0])
+    for some, found in ((uses, (8_000_000, 12_000_000)), (uses[2:], (None, None)), ((), (None, None))):
+        sample = make_sample("c0001", 1, uses=some, **fields)
+        result = command_result(row.model_copy(update={"samples": (sample,)}))
+        assert result is not None and (result.received, result.sent) == found

@@ -1,6 +1,7 @@
 """What a command took: wall clock, tasks, CPU and bytes, over the repeats that count."""
 
 from statistics import median
+from typing import Literal
 
 from assay.analyse.estimate import estimate
 from assay.analyse.programs.bound import Bound, bound_of, median_bound
@@ -22,6 +23,8 @@ class ProgramResult(Frozen):
         tasks: Tasks of each repeat.
         cpus_busy: CPU time of all tasks / wall clock: how many CPUs they kept busy.
         io: Bytes and calls of all tasks of a repeat, each the median over the repeats; None if not counted.
+        received, sent: Bytes of a repeat over the links of the hosts that ran the tasks, whatever sent them, each the
+            median over the repeats; None if not counted.
         bound: What bounds it: the shares are the medians over the repeats, and the kind follows from them; None with
             too few looks.
         figures: Name -> what each repeat's tasks printed, the mean of its tasks, over the repeats.
@@ -33,6 +36,8 @@ class ProgramResult(Frozen):
     tasks: int
     cpus_busy: float
     io: TaskIo | None
+    received: int | None
+    sent: int | None
     bound: Bound | None
     figures: dict[str, Estimate]
 
@@ -50,6 +55,8 @@ def command_result(row: ResultRow) -> ProgramResult | None:
         tasks=len(samples[0].tasks),
         cpus_busy=median(sum(task.cpu_ns for task in sample.tasks) / sample.elapsed_ns for sample in samples),
         io=_io(samples),
+        received=_over_links(samples, "received"),
+        sent=_over_links(samples, "sent"),
         bound=_bound(row, samples),
         figures=_figures([sample.tasks for sample in samples]),
     )
@@ -68,6 +75,17 @@ def _io(samples: list[Sample]) -> TaskIo | None:
     if len(counted) < len(samples):
         return None
     return TaskIo(**{name: round(median(getattr(io, name) for io in counted)) for name in TaskIo.model_fields})
+
+
+def _over_links(samples: list[Sample], way: Literal["received", "sent"]) -> int | None:
+    found: list[float] = []
+    for sample in samples:
+        hosts = {host.host for host in sample.hosts}
+        links = [link for use in sample.uses if use.host in hosts for link in use.links if link.name != "lo"]
+        if not links:
+            return None
+        found.append(sum(getattr(link, way) for link in links) * sample.elapsed_ns / 1e9)
+    return round(median(found))
 
 
 def _figures(repeats: list[tuple[TaskResult, ...]]) -> dict[str, Estimate]:

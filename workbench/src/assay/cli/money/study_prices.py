@@ -43,7 +43,8 @@ def find_prices(
     """
     if study.prices is None:
         return None, []
-    prices, faults = _look_up(study.prices, base)
+    has_commands = any(workload.command is not None for workload in study.workloads.values())
+    prices, faults = _look_up(study.prices, base, with_egress=has_commands)
     for name in study.prices.designs if used is not None else ():
         if name in study.targets and name not in (used or ()):
             message = "no workload uses this target: its design would cost money without a measurement"
@@ -78,7 +79,9 @@ def remaining_price_faults(data: Any, base: Path) -> list[FieldFault]:
     return [fault for fault in _look_up(bare, base)[1] if fault.path[-1] in ("book", "design")]
 
 
-def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list[FieldFault]]:
+def _look_up(
+    wanted: StudyPrices, base: Path, with_egress: bool = False
+) -> tuple[FrozenPrices | None, list[FieldFault]]:
     from assay.money.books.books import load_book
     from assay.money.cost.bill import hosts_bill
     from assay.money.cost.stored_prices import freeze, unpriced_items
@@ -101,7 +104,7 @@ def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list
         faults += [_fault(error, SECTION, keys[name], name) for name, error in missing.items()]
     if faults or book is None:
         return None, faults
-    return freeze(found, book, wanted.term, wanted.payment, wanted.use, hosts), []
+    return freeze(found, book, wanted.term, wanted.payment, wanted.use, hosts, with_egress), []
 
 
 class _FaultError(Exception):

@@ -272,9 +272,9 @@ def _marginal_charge(charge: Charge, used: Decimal) -> Charge:
     return charge.model_copy(update={"row": left, "job": left.cost(line.each, line.pieces)})
 
 
-def frozen_book(book: PriceBook, costs: Iterable[Cost]) -> PriceBook:
-    """Return the book with only the rows that were used, as it is stored with a result."""
-    used = {row.key for cost in costs for row in cost.rows}
+def frozen_book(book: PriceBook, costs: Iterable[Cost], more: Iterable[PriceRow] = ()) -> PriceBook:
+    """Return the book with only the rows that were used and `more`, as it is stored with a result."""
+    used = {row.key for cost in costs for row in cost.rows} | {row.key for row in more}
     return PriceBook.model_validate(
         {**book.model_dump(exclude={"rows"}), "rows": [row.model_dump() for row in book.rows if row.key in used]}
     )

@@ -31,6 +31,10 @@ BY_USE = frozenset(
 """Dimensions that are paid by use: a run's share of them is not known in advance."""
 
 
+_EGRESS = ("transfer-out", "internet", "on-demand", "")
+"""The key of the price of data sent to the internet."""
+
+
 def priced_design(chosen: DesignChoice, design: Design, use: Use) -> PricedDesign:
     """Return a design with its bill, capacity and ceilings.
 
@@ -78,6 +82,7 @@ def freeze(
     payment: Payment | None,
     use: Use,
     hosts: Bill = Bill(),  # noqa: B008
+    with_egress: bool = False,
 ) -> FrozenPrices:
     """Return the prices that are stored with a run.
 
@@ -88,14 +93,27 @@ def freeze(
         payment: Payment option of a reservation.
         use: How the designs are used.
         hosts: Rented hosts that belong to no design, and the network of a stack.
+        with_egress: Keep the price of data sent to the internet, though no bill has any.
 
     Raises:
         AssayError: The book lacks a price.
     """
     bills = [*(item.bill for item in designs.values()), hosts]
     costs = [price_bill(bill, book, term, payment, use.duty) for bill in bills]
-    frozen = frozen_book(book, costs)
+    frozen = frozen_book(book, costs, [row for row in book.rows if with_egress and row.key == _EGRESS])
     return FrozenPrices(term=term, payment=payment, use=use, book=frozen, designs=dict(designs), hosts=hosts)
+
+
+def egress_cost(prices: FrozenPrices, size: int) -> Decimal | None:
+    """Return what bytes sent to the internet cost, at the first price beyond what is free each month.
+
+    None if no such price was stored.
+    """
+    row = next((row for row in prices.book.rows if row.key == _EGRESS), None)
+    if row is None:
+        return None
+    paid = row.price if row.price is not None else next((tier.price for tier in row.tiers if tier.price), None)
+    return None if paid is None else row.model_copy(update={"free": Decimal(0), "price": paid}).cost(Decimal(size))
 
 
 def unpriced_items(bill: Bill, book: PriceBook, term: Term, payment: Payment | None, use: Use) -> dict[str, AssayError]:

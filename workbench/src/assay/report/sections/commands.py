@@ -7,10 +7,11 @@ from decimal import Decimal
 from assay.analyse.programs.bound import Bound, BoundKind
 from assay.analyse.programs.results import ProgramResult, command_result
 from assay.model.money.amount import EXACT
+from assay.model.money.priced_designs import FrozenPrices
 from assay.model.result.decision import PointOutcome
 from assay.model.result.result import Estimate, ResultRow
 from assay.model.result.tasks import TaskResult
-from assay.money.cost.stored_prices import hour_of_hosts
+from assay.money.cost.stored_prices import egress_cost, hour_of_hosts
 from assay.report import numbers
 from assay.report.costs import target_costs
 from assay.report.document import Block, Bullets, Cell, Column, Num, Paragraph, Section, Table
@@ -21,6 +22,11 @@ _COSTS = (
     "An hour of the target's design and of the rented hosts, times the median wall clock. Requests and traffic are in "
     "the hour only as far as the study states them as use of a month. Saving: what storage that never waits would take "
     "off a run, if it cost the same."
+)
+_EGRESS = (
+    " Egress: what the hosts' links received or sent in a run, as data to the internet beyond what is free each month. "
+    "What they received is paid if the storage is in this cloud and the hosts are not, what they sent if the hosts are "
+    "and the storage is not."
 )
 MIN_REPEATS = 3
 """With fewer repeats an interval is shown nowhere: that of two is as wide as a guess."""
@@ -35,8 +41,9 @@ _BITS_PER_MEGABIT = 1e6
 _CAPTION = (
     "Medians over the repeats that count, with the 95 % interval of the wall clock. Wall clock: from the start of the "
     "first task to the end of the last. In and out: what the programs read and wrote by calls, from files, caches and "
-    "pipes, per second of wall clock. Storage: what of it the kernel fetched from and sent to storage; network file "
-    "systems do not always count there. Bound by is not known (–) of programs that were too short for 20 looks."
+    "pipes, per second of wall clock. Links: what the hosts received and sent, whatever program it was for. Storage: "
+    "what of it the kernel fetched from and sent to storage; network file systems do not always count there. Bound by "
+    "is not known (–) of programs that were too short for 20 looks."
 )
 
 
@@ -197,6 +204,7 @@ def _time(value: Estimate) -> str:
 
 
 def _table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> Table:
+    linked = any(result.received is not None for _, result in found)
     columns = (
         Column("Command"),
         Column("Target"),
@@ -211,15 +219,16 @@ def _table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> Table
         Column("In", "Mb/s", is_numeric=True, drop_rank=1),
         Column("Out", "Mb/s", is_numeric=True, drop_rank=1),
         Column("Total", "Mb/s", is_numeric=True, drop_rank=1),
+        *((Column(f"Links {way}", "Mb/s", is_numeric=True, drop_rank=2) for way in ("in", "out")) if linked else ()),
         Column("Storage", "read", is_numeric=True, is_detail=True),
         Column("Storage", "written", is_numeric=True, is_detail=True),
     )
-    lines = tuple(_line(view, row, result) for row, result in found)
+    lines = tuple(_line(view, row, result, linked) for row, result in found)
     return Table("commands-table", columns, lines, _CAPTION, is_interactive=True)
 
 
-def _line(view: RunView, row: ResultRow, result: ProgramResult) -> tuple[Cell, ...]:
-    """Return the cells of a command's case."""
+def _line(view: RunView, row: ResultRow, result: ProgramResult, linked: bool) -> tuple[Cell, ...]:
+    """Return the cells of a command's case; `linked`: with the rates of the hosts' links."""
     wall, io = result.wall_s.median, result.io
     moved = (None, None) if io is None else (io.call_read_bytes, io.call_write_bytes)
     total = None if io is None else io.call_read_bytes + io.call_write_bytes
@@ -236,6 +245,7 @@ def _line(view: RunView, row: ResultRow, result: ProgramResult) -> tuple[Cell, .
         Num(numbers.seconds(result.longest_task_s), result.longest_task_s),
         Num(numbers.significant(result.cpus_busy), result.cpus_busy),
         *(_megabits(amount, wall) for amount in (*moved, total)),
+        *(_megabits(amount, wall) for amount in ((result.received, result.sent) if linked else ())),
         *(_size(amount) for amount in stored),
     )
     return cells
@@ -284,26 +294,14 @@ def _costs_table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) ->
     prices = view.run.prices
     if prices is None:
         return None
-    hours = {item.target: item.hour for item in target_costs(view)}
-    lines: list[tuple[Cell, ...]] = []
-    for row, result in found:
-        hour = hours.get(row.case.target)
-        if hour is None:
-            continue
-        wall, whole = result.wall_s.median, EXACT.add(hour, hour_of_hosts(prices))
-        cost = EXACT.divide(EXACT.multiply(whole, Decimal(repr(wall))), Decimal(3600))
-        saved = None if result.bound is None else EXACT.multiply(cost, Decimal(repr(result.bound.saving)))
-        lines.append(
-            (
-                row.case.workload,
-                row.case.target,
-                view.point_of(row),
-                money_cell(whole),
-                money_cell(cost),
-                money_cell(EXACT.divide(cost, Decimal(result.tasks))),
-                Num(numbers.NONE, None) if saved is None else money_cell(saved),
-            )
-        )
+    hours = {item.target: item.hour for item in target_costs(view) if item.hour is not None}
+    linked = any(result.received is not None for _, result in found) and egress_cost(prices, 0) is not None
+    lines = [
+        _cost_line(view, row, result, EXACT.add(hours[row.case.target], hour_of_hosts(prices)))
+        + (_egress(prices, result) if linked else ())
+        for row, result in found
+        if row.case.target in hours
+    ]
     if not lines:
         return None
     unit = prices.book.currency
@@ -315,5 +313,26 @@ def _costs_table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) ->
         Column("A run", unit, is_numeric=True),
         Column("A task", unit, is_numeric=True),
         Column("Saving", "at most", is_numeric=True),
+        *((Column("Egress", way, is_numeric=True) for way in ("received", "sent")) if linked else ()),
     )
-    return Table("command-costs", columns, tuple(lines), _COSTS, is_interactive=True)
+    caption = _COSTS + (_EGRESS if linked else "")
+    return Table("command-costs", columns, tuple(lines), caption, is_interactive=True)
+
+
+def _cost_line(view: RunView, row: ResultRow, result: ProgramResult, hour: Decimal) -> tuple[Cell, ...]:
+    cost = EXACT.divide(EXACT.multiply(hour, Decimal(repr(result.wall_s.median))), Decimal(3600))
+    saved = None if result.bound is None else EXACT.multiply(cost, Decimal(repr(result.bound.saving)))
+    return (
+        row.case.workload,
+        row.case.target,
+        view.point_of(row),
+        money_cell(hour),
+        money_cell(cost),
+        money_cell(EXACT.divide(cost, Decimal(result.tasks))),
+        Num(numbers.NONE, None) if saved is None else money_cell(saved),
+    )
+
+
+def _egress(prices: FrozenPrices, result: ProgramResult) -> tuple[Cell, ...]:
+    costs = (None if size is None else egress_cost(prices, size) for size in (result.received, result.sent))
+    return tuple(Num(numbers.NONE, None) if cost is None else money_cell(cost) for cost in costs)
