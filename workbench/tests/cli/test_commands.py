@@ -44,6 +44,7 @@ CASES = {
     "compare": ("run-0 run-1", 0, "run-0"),
     "ab": ("none none", 2, ""),
     "history": ("nightly", 0, "study nightly: 4 runs"),
+    "predict": ("run-3 --hosts 8", 0, "no total can be predicted: 1 number of hosts measured"),
     "env": ("", 0, "versions"),
     "ceilings": ("study.yaml", 3, ""),
     "preflight": ("study.yaml", 2, ""),

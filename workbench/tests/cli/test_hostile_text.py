@@ -73,6 +73,7 @@ COMMANDS = (
     ("env", "--diff", "run-0", "run-1"),
     ("compare", "run-0", "run-1"),
     ("history", "nightly"),
+    ("predict", "run-0", "--hosts", "8", "--capacity", "1GB"),
     ("export", "run-0", "-f", "csv", "-o", "-"),
     ("export", "run-0", "-f", "csv", "-o", "-", "--table", "samples"),
     ("show", f"no-{EVIL}"),
@@ -89,6 +90,7 @@ JSON_COMMANDS = (
     ("env", "--diff", "run-0", "run-1", "--json"),
     ("compare", "run-0", "run-1", "--json"),
     ("history", "nightly", "--json"),
+    ("predict", "run-0", "--hosts", "8", "--capacity", "1GB", "--json"),
     ("export", "run-0", "-f", "json", "-o", "-"),
 )
 
@@ -112,7 +114,7 @@ def test_json_says_the_same_and_steers_nothing(runs: Path, words: tuple[str, ...
     done = printed(runs, *words)
     assert obeyed(done.stdout) == set()
     found = json.dumps(json.loads(done.stdout))
-    assert words[0] in ("list", "history") or json.dumps(EVIL)[1:-1] in found
+    assert words[0] in ("list", "history", "predict") or json.dumps(EVIL)[1:-1] in found
 
 
 def test_on_a_terminal_only_our_own_colours_are_left(runs: Path) -> None:

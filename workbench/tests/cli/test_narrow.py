@@ -14,6 +14,7 @@ COMMANDS = (
     ("show", "last", "c0001"),
     ("compare", *RUNS[:2]),
     ("history", "a-study-of-a-name"),
+    ("predict", "last", "--hosts", "8", "--capacity", "1GB"),
     ("prices", "list"),
     ("price", "--list"),
     ("catalog", "list"),

@@ -168,10 +168,11 @@ def has_several_workloads(found: Sequence[Scaling]) -> bool:
 def scaling_title(found: Scaling, with_workload: bool = False) -> str:
     """Return the title of a total: `Read, store, 4 KiB`; with `with_workload` the workload follows the target."""
     work = [found.workload] if with_workload else []
-    return ", ".join([numbers.operation_title(found.operation), found.target, *work, *_values(found.others)])
+    return ", ".join([numbers.operation_title(found.operation), found.target, *work, *other_values(found.others)])
 
 
-def _values(others: tuple[tuple[str, object], ...]) -> list[str]:
+def other_values(others: tuple[tuple[str, object], ...]) -> list[str]:
+    """Return the values of axes with their nouns and units, for a title: `2 servers`, `4 KiB`."""
     return [
         number_words(name, value) if name in _NOUNS and isinstance(value, int) else numbers.axis_value(name, value)  # type: ignore[arg-type]
         for name, value in others
@@ -191,4 +192,4 @@ def growth_sentence(found: Growth) -> Text:
     elif bend is not None:
         each = bend / most.servers
         words += f". From {about_number(each)} host{'s' * (each != 1)} for each server on, more add nothing"
-    return (Strong(f"{', '.join([head, *_values(found.others)])}: "), f"{words}.")
+    return (Strong(f"{', '.join([head, *other_values(found.others)])}: "), f"{words}.")

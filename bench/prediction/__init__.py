@@ -1,0 +1,1 @@
+"""Holds `assay predict` against totals that are known and were held out."""

@@ -1,0 +1,1 @@
+"""Room `predict`: what a run says of host counts, rates and sizes that were not measured."""

@@ -1,0 +1,1 @@
+"""What is predicted, from the results of a run."""
