@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fail where a Rust crate sees one it may not.
 
-spec <- core <- {drive, posix, tcp <- remote} <- {conform, relay} <- cli; backends see core, spec, posix, tcp
+spec <- core <- {drive, posix, tcp <- remote} <- {conform, relay, replay} <- cli; backends see core, spec, posix, tcp
 and remote, conform no backend.
 """
 
@@ -16,7 +16,11 @@ ALLOWED = {
     "assay-drive": {"assay-spec", "assay-core"},
     "assay-conform": {"assay-spec", "assay-core", "assay-drive"},
     "assay-relay": {"assay-spec", "assay-core", "assay-drive"},
-    "assay-cli": {"assay-spec", "assay-core", "assay-drive", "assay-conform", "assay-relay", BACKEND},
+    "assay-replay": {"assay-spec", "assay-core", "assay-drive", "assay-posix"},
+    "assay-cli": {
+        *("assay-spec", "assay-core", "assay-drive", "assay-conform", "assay-relay", "assay-replay"),
+        BACKEND,
+    },
     "assay-switch": set(),
     "assay-faultfs": set(),
     "assay-fuzz": {

@@ -11,6 +11,7 @@ static KINDS: &[&dyn Kind] = &[
     &assay_backend_file::Files,
     &assay_backend_file::Devices,
     &assay_backend_command::Commands,
+    &assay_replay::Traces,
     &assay_backend_aoe::Disks,
     &assay_backend_nfs::Exports,
     &assay_backend_smb::Shares,

@@ -286,7 +286,7 @@ pub fn fault_name(fault: Fault) -> Option<&'static str> {
         FaultDomain::Aoe => return aoe_name(fault.code()),
         FaultDomain::Smb => return ntstatus::name(fault.code()),
         FaultDomain::Mpi => MPI,
-        FaultDomain::Program => return None,
+        FaultDomain::Program | FaultDomain::Replay => return None,
     };
     named(table, fault.code())
 }
@@ -307,7 +307,7 @@ pub fn as_errno(fault: Fault) -> Option<i32> {
         FaultDomain::Aoe => errno_of_aoe(fault.code()),
         FaultDomain::Smb => ntstatus::errno(fault.code()),
         FaultDomain::Mpi => errno_of_mpi(fault.code()),
-        FaultDomain::Program => None,
+        FaultDomain::Program | FaultDomain::Replay => None,
     }
 }
 
@@ -412,6 +412,7 @@ pub fn fault_message(fault: Fault) -> String {
         FaultDomain::Aoe => "the AoE target",
         FaultDomain::Mpi => "MPI",
         FaultDomain::Program => return program_message(fault.code()),
+        FaultDomain::Replay => return replay_message(fault.code()),
     };
     let name = fault_name(fault).map_or(String::new(), |name| format!(" {name}"));
     if fault.domain() == FaultDomain::Aoe && fault.code() >= AOE_REGISTERS {
@@ -433,6 +434,14 @@ fn program_message(code: i32) -> String {
         0 => "the program was not run to its end".to_owned(),
         1.. => format!("the program ended with exit code {code}"),
         ..0 => format!("the program was ended by signal {}", -code),
+    }
+}
+
+fn replay_message(code: i32) -> String {
+    match code {
+        0 => "the trace was not replayed to its end".to_owned(),
+        1 => "an operation ended otherwise than recorded".to_owned(),
+        _ => format!("{code} operations ended otherwise than recorded"),
     }
 }
 

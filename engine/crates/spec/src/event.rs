@@ -1,6 +1,6 @@
 //! The engine's events, one JSON object a line.
 
-use crate::{BackendCapabilities, Fault, Job, Method, OpKind, Operation, Task};
+use crate::{BackendCapabilities, Fault, Job, Method, OpKind, Operation, Replay, Task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,6 +46,9 @@ pub enum Event {
     /// A task of a command has ended.
     #[schemars(title = "TaskEvent")]
     Task(Task),
+    /// A copy of a trace was replayed.
+    #[schemars(title = "ReplayEvent")]
+    Replay(Replay),
     /// A message for users.
     #[schemars(title = "LogEvent")]
     Log(Log),

@@ -29,11 +29,13 @@ pub enum FaultDomain {
     Mpi,
     /// A program's that was run: its exit code, or the number of the signal that ended it, negative; 0 if neither.
     Program,
+    /// A replayed trace's: number of operations that ended otherwise than recorded; 0 if it was not replayed to its end.
+    Replay,
 }
 
 impl FaultDomain {
     /// All domains; a domain's number is its index.
-    const ALL: [FaultDomain; 9] = [
+    const ALL: [FaultDomain; 10] = [
         FaultDomain::Os,
         FaultDomain::Nfs,
         FaultDomain::Http,
@@ -43,6 +45,7 @@ impl FaultDomain {
         FaultDomain::Aoe,
         FaultDomain::Mpi,
         FaultDomain::Program,
+        FaultDomain::Replay,
     ];
 }
 

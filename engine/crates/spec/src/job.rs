@@ -411,7 +411,7 @@ pub enum Group {
     Names,
     /// Complete objects.
     Objects,
-    /// Programs that a target of kind command runs.
+    /// Programs that a target of kind command runs, and traces that one of kind replay replays.
     Programs,
 }
 
@@ -537,7 +537,7 @@ operations! {
     /// Puts, gets, heads, updates and deletes of objects; puts store new objects, deletes remove the oldest, and gets
     /// fetch any existing one.
     ObjectMix, "object_mix", Some(Group::Objects), false, false;
-    /// Run the target's program once for each task.
+    /// Run the target's program once for each task, or replay its trace once for each lane.
     Run, "run", Some(Group::Programs), false, false;
 }
 
@@ -551,7 +551,7 @@ patterns! {
     /// A pattern of the operations on objects.
     object_operations = Put Get Head Delete List Copy MultiDelete Update BatchPut BatchGet Query Scan ReadAfterPut
         ListAfterPut ObjectMix;
-    /// A pattern of the operations that run programs.
+    /// A pattern of the operations that run programs and replay traces.
     program_operations = Run;
 }
 
@@ -586,7 +586,7 @@ impl Operation {
         self.metadata() || self.runs_programs() || self == Operation::FileMix
     }
 
-    /// True if it runs programs.
+    /// True if it runs programs or replays traces.
     pub fn runs_programs(self) -> bool {
         self.group() == Some(Group::Programs)
     }

@@ -16,6 +16,7 @@ mod memory;
 mod mix;
 mod op;
 mod place;
+mod replay;
 #[cfg(test)]
 #[path = "../../../testing/soak.rs"]
 mod soak;
@@ -44,6 +45,7 @@ pub use place::{
     BegunUpload, Claim, LeftJob, Look, Mark, MethodAnswer, MethodFound, MethodQuestion, MethodShape, MethodsFound,
     PlaceAnswer, PlaceState, Remains, Space,
 };
+pub use replay::{Replay, ReplayDifference, ReplayedOps};
 pub use target::*;
 pub use task::{ProcessIo, Task, TaskStates};
 pub use tree::{FileOrder, Tree};

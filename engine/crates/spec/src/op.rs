@@ -122,7 +122,7 @@ op_kinds! {
     Close, "close", Expected::Length, Moves::Nothing, false;
     /// Request with another client an object that has just been put, until the new contents are visible.
     See, "see", Expected::Length, Moves::Nothing, false;
-    /// Run a program to its end.
+    /// Run a program, or replay a trace, to its end.
     Run, "run", Expected::Any, Moves::Nothing, false;
 }
 
@@ -149,7 +149,7 @@ patterns! {
     /// A pattern of the kinds that work on objects.
     object_kinds = Put Get Head Delete List StartUpload PutPart CompleteUpload Copy MultiDelete Update BatchPut
         BatchGet Query Scan See;
-    /// A pattern of the kinds that run programs.
+    /// A pattern of the kinds that run programs and replay traces.
     program_kinds = Run;
 }
 

@@ -278,7 +278,7 @@ class Operation(StrEnum):
     """
     run = 'run'
     """
-    Run the target's program once for each task.
+    Run the target's program once for each task, or replay its trace once for each lane.
     """
 
 

@@ -578,6 +578,10 @@ class FaultDomain(StrEnum):
     """
     A program's that was run: its exit code, or the number of the signal that ended it, negative; 0 if neither.
     """
+    replay = 'replay'
+    """
+    A replayed trace's: number of operations that ended otherwise than recorded; 0 if it was not replayed to its end.
+    """
 
 
 class FileOrder(StrEnum):
@@ -1006,7 +1010,7 @@ class OpKind(StrEnum):
     """
     run = 'run'
     """
-    Run a program to its end.
+    Run a program, or replay a trace, to its end.
     """
 
 
@@ -1043,6 +1047,22 @@ class OpTotals(Message):
     """
     Latencies of operations that fetched an object which the same job had already fetched since it was stored; none
     if there were none.
+    """
+
+
+class Pace(StrEnum):
+    """
+    When the operations of a trace start.
+    """
+
+    recorded = 'recorded'
+    """
+    At their recorded times, divided by `rate`. What starts late counts as slower by that.
+    """
+    fast = 'fast'
+    """
+    As soon as all that they follow has ended: the operation before of the same task, and what other tasks have done
+    to the same files.
     """
 
 
@@ -1170,6 +1190,64 @@ class RandomPart(Message):
         extra='forbid',
     )
     order: Literal['random']
+
+
+class ReplayDifference(Message):
+    """
+    An operation that ended otherwise than recorded.
+    """
+
+    file: str
+    """
+    The file, as it is named in the trace.
+    """
+    line: Annotated[int, Field(ge=0)]
+    """
+    The line of the trace.
+    """
+    message: str
+    """
+    What differs, in words.
+    """
+    operation: str
+    """
+    The kind of operation, as it is named in traces.
+    """
+
+
+class ReplayedOps(Message):
+    """
+    Operations of one kind.
+    """
+
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes read or written.
+    """
+    count: Annotated[int, Field(ge=0)]
+    """
+    Operations that ended as recorded, or otherwise.
+    """
+    failed: Annotated[int, Field(ge=0)]
+    """
+    Of these, those that failed as they did when they were recorded.
+    """
+    latency: LatencySummary | None = None
+    """
+    Times from when each was due to its end; none if the pace has no times.
+    """
+    recorded_ns: Annotated[int, Field(ge=0)]
+    """
+    Sum of their recorded times.
+    """
+    replayed_ns: Annotated[int, Field(ge=0)]
+    """
+    Sum of their times in the replay.
+    """
+    service: LatencySummary
+    """
+    Times from the start of each to its end.
+    """
 
 
 class Resources(Message):
@@ -1496,6 +1574,45 @@ class CommandTarget(Message):
     tasks: Annotated[list[str], Field(max_length=10000, min_length=1)]
     """
     Words for `$task`, one for each task.
+    """
+
+
+class ReplayTarget(Message):
+    """
+    A recorded trace, replayed in a directory below a marked one.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    directory: str
+    """
+    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    kind: Literal['replay']
+    pace: Pace = Pace.recorded
+    """
+    When its operations start.
+    """
+    rate: Annotated[float, Field(ge=0.001, le=1000.0)] = 1.0
+    """
+    Recorded times are divided by this.
+    """
+    root: str
+    """
+    Absolute path of a directory that holds the marker file `.assay-target`.
+    """
+    run: str | None = None
+    """
+    The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
+    """
+    sha256: str | None = None
+    """
+    SHA-256 of the trace's file in hex; another one is refused. None: not checked.
+    """
+    trace: str
+    """
+    Absolute path of the trace on this host.
     """
 
 
@@ -2233,6 +2350,54 @@ class TaskEvent(Message):
     event: Literal['task']
 
 
+class ReplayEvent(Message):
+    """
+    A copy of a trace was replayed.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time of its start.
+    """
+    differences: Annotated[int, Field(ge=0)]
+    """
+    Operations that ended otherwise than recorded, or read other data than was written.
+    """
+    elapsed_ns: Annotated[int, Field(ge=0)]
+    """
+    Time from its start until the end of its last operation.
+    """
+    first_differences: list[ReplayDifference]
+    """
+    The first of these.
+    """
+    lane: Annotated[int, Field(ge=0)]
+    """
+    Number of the lane among those of all processes: each replays one copy.
+    """
+    max_delay_ns: Annotated[int, Field(ge=0)]
+    """
+    The most that an operation started after its recorded time; 0 if the pace has no times.
+    """
+    opened: Annotated[int, Field(ge=0)]
+    """
+    Files that were opened without such an operation in the trace, which had them open when it began.
+    """
+    operations: dict[str, ReplayedOps]
+    """
+    By kind of operation, as it is named in traces.
+    """
+    recorded_ns: Annotated[int, Field(ge=0)]
+    """
+    Time from the trace's beginning until the end of its last operation, as recorded.
+    """
+    tasks: Annotated[int, Field(ge=0)]
+    """
+    Tasks of the trace.
+    """
+    event: Literal['replay']
+
+
 class LogEvent(Message):
     """
     A message for users.
@@ -2793,7 +2958,7 @@ class Job(Message):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | CommandTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | CommandTarget | ReplayTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2897,7 +3062,7 @@ class MethodQuestion(Message):
     The cases.
     """
     target: Annotated[
-        NullTarget | FileTarget | CommandTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | CommandTarget | ReplayTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -3082,7 +3247,7 @@ class Contract(Message):
     claim: Claim
     counters: Counters
     event: Annotated[
-        HelloEvent | ListingEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | UploadEvent | BeyondEvent | ErrorSampleEvent | TaskEvent | LogEvent | PhaseEndEvent | ByeEvent,
+        HelloEvent | ListingEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | UploadEvent | BeyondEvent | ErrorSampleEvent | TaskEvent | ReplayEvent | LogEvent | PhaseEndEvent | ByeEvent,
         Field(discriminator='event'),
     ]
     """

@@ -23,6 +23,7 @@ from assay.contract._generated import (
     PhaseStartEvent,
     PongEvent,
     ReadyEvent,
+    ReplayEvent,
     Resources,
     ServiceUse,
     Stonewall,
@@ -43,6 +44,7 @@ Event = (
     | UploadEvent
     | BeyondEvent
     | TaskEvent
+    | ReplayEvent
     | ErrorSampleEvent
     | LogEvent
     | PhaseEndEvent
@@ -74,6 +76,7 @@ __all__ = [
     "PhaseStartEvent",
     "PongEvent",
     "ReadyEvent",
+    "ReplayEvent",
     "Resources",
     "ServiceUse",
     "Stonewall",

@@ -12,5 +12,6 @@ mod layouts;
 mod metadata;
 mod nfs;
 mod relay;
+mod replay;
 mod run;
 mod sets;

@@ -14,7 +14,8 @@ pub fn job_mark(run: Option<&str>) -> String {
     run.map_or_else(|| ".assay-job".to_owned(), |run| format!(".assay-job-{run}"))
 }
 
-/// Name of the directory, in that of a job, in which programs work. What is in it was made by them, whatever its name.
+/// Name of the directory, in that of a job, in which programs work and traces are replayed. What is in it was made by
+/// them, whatever its name.
 pub const PROGRAMS: &str = "programs";
 
 /// True if a job creates files or directories of this name in its directory: files `f3`, trees of files `t3`, in them

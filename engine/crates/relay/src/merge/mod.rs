@@ -98,7 +98,7 @@ impl Merger {
                 self.out.extend(whole.into_iter().map(Event::Interval));
             }
             // Each engine has its own.
-            Event::Upload(_) | Event::Beyond(_) | Event::Task(_) => self.out.push(event),
+            Event::Upload(_) | Event::Beyond(_) | Event::Task(_) | Event::Replay(_) => self.out.push(event),
             Event::ErrorSample(sample) => self.sample(sample),
             Event::Log(log) => self.log_event(log),
             Event::PhaseEnd(end) => self.phase_ended(engine, end),

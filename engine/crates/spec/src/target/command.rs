@@ -1,7 +1,7 @@
 //! A program that works in a directory below a marked one.
 
 use super::{job_directory, TargetRules};
-use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, MAX_TIME_NS, PLAIN};
+use crate::validate::{absolute_without_dots, ensure, is_sha256, plain_name, ABSOLUTE, MAX_TIME_NS, PLAIN, SHA256};
 use crate::{Job, JobError, Layout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,10 +88,6 @@ pub struct CommandTarget {
     pub figures: BTreeMap<String, String>,
 }
 
-fn is_sha256(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
-}
-
 impl Program {
     fn validate(&self, field: &str) -> Result<(), JobError> {
         let field = format!("target.{field}.words");
@@ -119,11 +115,11 @@ impl CommandTarget {
             ensure(plain_name(&input.name), "target.inputs.name", PLAIN)?;
             ensure(absolute_without_dots(&input.path), "target.inputs.path", ABSOLUTE)?;
             let whole = input.sha256.as_deref().is_none_or(is_sha256);
-            ensure(whole, "target.inputs.sha256", "must be 64 hexadecimal digits in lower case")?;
+            ensure(whole, "target.inputs.sha256", SHA256)?;
         }
         for (name, sha256) in &self.outputs {
             ensure(plain_name(name), "target.outputs", PLAIN)?;
-            ensure(is_sha256(sha256), "target.outputs", "must be 64 hexadecimal digits in lower case")?;
+            ensure(is_sha256(sha256), "target.outputs", SHA256)?;
         }
         Ok(())
     }

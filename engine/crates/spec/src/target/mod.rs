@@ -114,6 +114,7 @@ targets! {
     null Null(NullTarget) "null" "No storage at all: instant, or as scripted."
     file File(FileTarget) "file" "Files below a marked directory."
     command Command(CommandTarget) "command" "A program that works in a directory below a marked one."
+    replay Replay(ReplayTarget) "replay" "A recorded trace, replayed in a directory below a marked one."
     device Device(DeviceTarget) "device" "A whole block device, which is overwritten."
     aoe Aoe(AoeTarget) "aoe" "A whole disk behind ATA over Ethernet, which is overwritten."
     nfs Nfs(NfsTarget) "nfs" "Files below an NFS export, reached without the kernel's client."

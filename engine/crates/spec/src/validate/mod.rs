@@ -36,6 +36,9 @@ pub(crate) const ABSOLUTE: &str = "must be an absolute path without . or .. part
 /// The message for an invalid name.
 pub(crate) const PLAIN: &str = "must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot";
 
+/// The message for an invalid SHA-256.
+pub(crate) const SHA256: &str = "must be 64 hexadecimal digits in lower case";
+
 /// A broken rule of a job: where, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobError {
@@ -81,6 +84,10 @@ pub(crate) fn absolute_without_dots(path: &str) -> bool {
         && path.starts_with('/')
         && !path.contains('\0')
         && path.split('/').all(|part| part != ".." && part != ".")
+}
+
+pub(crate) fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
 }
 
 impl Claim {

@@ -36,6 +36,12 @@ fn base(name: &str) -> Value {
             (job["ranks"], job["file_size_bytes"], job["block_size_bytes"]) =
                 (json!(4), json!(4 << 20), json!(1 << 18));
         }
+        "replay" => {
+            job["target"] = json!({"kind": "replay", "root": "/mnt", "directory": "job", "trace": "/data/t.trace.gz"});
+            (job["file_size_bytes"], job["record_size_bytes"]) = (json!(0), json!(1));
+            (job["tree"], job["sync"]) = (json!({"files": 1}), json!("none"));
+            job["phases"] = json!([{"operation": "run"}]);
+        }
         "tree" => {
             job["tree"] = json!({"files": 100});
             job["file_size_bytes"] = json!(0);
@@ -211,6 +217,13 @@ fn places() {
         file | {"/target/directory": "a.."} | {"/target/directory": ".."} | target.directory: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
         file | {"/target/run": "a-b"} | {"/target/run": "a/b"} | target.run: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
         file | {"/target/run": null} | {"/target/run": ""} | target.run: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
+        replay | {"/target/trace": "/a"} | {"/target/trace": "a"} | target.trace: must be an absolute path without . or .. parts
+        replay | {"/target/sha256": null} | {"/target/sha256": "A"} | target.sha256: must be 64 hexadecimal digits in lower case
+        replay | {"/target/rate": 0.001} | {"/target/rate": 1000.1} | target.rate: must be 0.001 to 1000
+        replay | {"/target/pace": "fast"} | {"/target/pace": "fast", "/target/rate": 2} | target.rate: must be 1 with pace fast, which has no times
+        replay | {"/lanes": 8} | {"/tree/files": 2} | tree: must have one file for each lane: each replays one copy
+        replay | {"/phases/0/measured": true} | {"/phases/0/runtime_ns": 5} | phases[0].runtime_ns: must be left out: a trace is replayed once
+        replay | {"/queue_depth": 1} | {"/queue_depth": 2} | queue_depth: must be 1: the trace has what is in flight
         device | {"/target/path": "/d"} | {"/target/path": "d"} | target.path: must be an absolute path without . or .. parts
         device | {"/target/destroy": true} | {"/target/destroy": false} | target.destroy: must be true: everything on the device is lost
         device | {"/layout": "shared"} | {"/layout": "separate"} | layout: must be shared for a device

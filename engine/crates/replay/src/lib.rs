@@ -1,0 +1,28 @@
+//! Replays traces: recorded operations on files are executed again, task by task, at their times or as fast as they
+//! follow each other, in directories of their own and with files that are made anew.
+
+mod backend;
+mod buffer;
+mod calls;
+mod contents;
+mod copy;
+mod crew;
+mod descriptors;
+mod files;
+mod handles;
+mod kind;
+mod lane;
+mod layout;
+mod order;
+mod progress;
+mod reader;
+mod record;
+mod sum;
+mod survey;
+mod tally;
+#[cfg(test)]
+mod testing;
+mod trace;
+mod worker;
+
+pub use kind::Traces;
