@@ -23,6 +23,7 @@ ALLOWED = {
     "terminal/output_file.py": {
         "open": "what Assay has just written, and the ends of a file that the user has it replace"
     },
+    "rooms/traces/work/writer.py": {"open": "what Assay has just written, and writes"},
     "rooms/serve/work/folder.py": {"read_bytes": "what Assay has just written"},
     "journal/file.py": {"open": "a journal in a folder that only its user can write, to a bound"},
     "journal/processes.py": {"read_text": KERNEL},

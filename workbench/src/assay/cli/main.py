@@ -158,6 +158,7 @@ class LazyGroup(Group):
         single.command(name=cmd_name, cls=AliasCommand)(module.command)
         found = typer.main.get_command(single)
         found.name = cmd_name
+        found.allow_interspersed_args = getattr(module, "INTERSPERSED", True)
         return found
 
 

@@ -23,6 +23,7 @@ from assay.model.result.run import MEMORY_FILESYSTEMS
 Status = Literal["ok", "limited", "missing"]
 
 TOOLS = {
+    "strace": "apt-get install strace (only for `assay record`)",
     "fio": "apt-get install fio (only to compare with)",
     "iozone": "install iozone3 (only to compare with)",
     "chromium": "apt-get install chromium (only to test reports)",

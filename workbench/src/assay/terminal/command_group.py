@@ -21,7 +21,10 @@ class AliasCommand(typer.core.TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Replace other option names, then parse as any command does."""
         known = {name for option in self.params for name in option.opts}
-        return super().parse_args(ctx, [_translated(word, known) for word in args])
+        # What follows is no option of this command, but of one that it starts.
+        end = args.index("--") if "--" in args else len(args)
+        own = [_translated(word, known) for word in args[:end]] if self.allow_interspersed_args else args[:end]
+        return super().parse_args(ctx, own + args[end:])
 
 
 def _translated(word: str, known: set[str]) -> str:

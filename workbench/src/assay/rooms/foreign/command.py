@@ -49,6 +49,7 @@ app.add_typer(source, name="from")
 _LINE = typer.Argument(help="The whole command line in quotes, with or without its launcher.", metavar="COMMAND")
 _INI = typer.Argument(help="The configuration file.", metavar="FILE")
 _PARAMETERS = typer.Argument(help="The parameter file.", metavar="FILE")
+_TRACE = typer.Argument(help="The trace.", metavar="FILE")
 _VARIABLES = typer.Argument(None, help="Values of its variables: NAME=VALUE.", metavar="[NAME=VALUE]...")
 _EACH = typer.Option(None, "--tasks", min=1, help="Tasks on each host.")
 _TASKS = typer.Option(None, "--tasks", min=1, help="Tasks, instead of the command line's.")
@@ -127,6 +128,20 @@ def from_vdbench(
         return _text(beside, f"{file}: include={name}", hint)
 
     _write_study(lambda: vdbench_study(_text(str(file), str(file), hint), str(file), included, values), output, force)
+
+
+@source.command("trace")
+def from_trace(file: Path = _TRACE, output: Path | None = _OUTPUT, force: bool = FORCE) -> None:
+    """Make a study whose work resembles that of a trace (`assay record`, `assay trace import`).
+
+    Files, their sizes, records, the share of reads, order, lanes and flushes are those of the trace. The study begins
+    with a line for each thing that differs.
+
+    Example: `assay study from trace tar.trace.gz --output tar.yaml`
+    """
+    from assay.rooms.foreign.work.trace import trace_study
+
+    _write_study(lambda: trace_study(str(file)), output, force)
 
 
 def _assigned(text: str) -> tuple[str, str]:

@@ -1,0 +1,1 @@
+"""What a trace says of the work that it recorded."""

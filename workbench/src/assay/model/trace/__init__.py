@@ -1,0 +1,1 @@
+"""Traces of what a program asked of storage: their format, as docs/reference/traces.md describes it."""

@@ -1,0 +1,1 @@
+"""Makes traces: records programs, reads what other tools recorded, sorts and writes records."""

@@ -1,0 +1,1 @@
+"""Makes records of a trace from the lines that strace prints."""
