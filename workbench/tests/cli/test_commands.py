@@ -29,6 +29,8 @@ IMPORT = "--book ours --provider acme --region bern --date 2026-11-01 --currency
 
 CASES = {
     "measure": ("nothing", 2, ""),
+    "fit": ("", 0, "etcd"),
+    "find": ("nothing --latency p99<2ms", 2, ""),
     "serve": ("nothing", 2, ""),
     "import": (str(GOLDEN / "imports" / "fio" / "3.33-read.json"), 0, "next: assay show"),
     "audit": (str(GOLDEN / "imports" / "fio" / "3.33-read.json"), 0, "0 errors, 0 warnings"),

@@ -236,6 +236,11 @@ def moments(histogram: Histogram) -> tuple[float, float]:
     return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=histogram.counts)))
 
 
+def values_and_counts(histogram: Histogram) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the highest latency of each counter, in nanoseconds and ascending, and how many latencies it counts."""
+    return _highest_values(histogram, np.arange(len(histogram.counts)) + histogram.first), histogram.counts
+
+
 def curve(histogram: Histogram) -> tuple[tuple[float, float], ...]:
     """Return points (percent, nanoseconds) for drawing over an axis of 1/(1-p), up to the greatest recorded latency.
 

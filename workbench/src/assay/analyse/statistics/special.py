@@ -92,6 +92,21 @@ def fisher_tail(between: float, within: float, ratio: float) -> float:
     return 0.0 if math.isinf(ratio) else _beta_share(within / 2, between / 2, within / (between * ratio))
 
 
+def beta_share(a: float, b: float, share: float) -> float:
+    """Return the regularised incomplete beta function I_x(a, b) at x = `share` (section 8.17).
+
+    It is the probability that of a + b - 1 independent trials, each with the chance x, at least a succeed.
+
+    Args:
+        a: Above 0.
+        b: Above 0.
+        share: From 0 to 1.
+    """
+    if share <= 0 or share >= 1:
+        return 0.0 if share <= 0 else 1.0
+    return _beta_share(a, b, share / (1 - share))
+
+
 @lru_cache(maxsize=4096)
 def chi_square_quantile(freedom: float, share: float) -> float:
     """Return the value that chi-square stays below with this probability, to 7 digits, by bisection of `fisher_tail`.

@@ -1,0 +1,202 @@
+"""`assay find`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.cli.changes import ON_ROOT
+from assay.model.base import EXIT_INTERRUPTED, EXIT_USAGE, AssayError
+from assay.model.units import UnitError, about_count, about_duration, about_latency, parse_duration, parse_size
+from assay.terminal.output import note, print_json, print_line
+from assay.terminal.settings import RUNS
+
+if TYPE_CHECKING:
+    from assay.rooms.fit.commands.runner import Runner
+    from assay.rooms.fit.model.answer import Answer
+    from assay.rooms.fit.model.bound import LatencyBound
+    from assay.rooms.fit.work.find import FoundRate
+    from assay.rooms.fit.work.load import RateLoad
+    from assay.rooms.fit.work.place import FitPlace
+    from assay.rooms.fit.work.search import RateStep
+    from assay.store import RunStore
+
+MIN_SECONDS, MAX_SECONDS = 20.0, 3600.0
+MAX_IN_FLIGHT = 1024
+
+
+def command(
+    place: str = typer.Argument(..., metavar="PLACE", help="Directory, device, export, share, bucket or table."),
+    latency: str = typer.Option(..., "--latency", metavar="BOUND", help='What must hold, such as "p99<2ms".'),
+    operation: str = typer.Option("", "--operation", help="Operation; random_read, of buckets get, if left out."),
+    size: str = typer.Option("4KiB", "--size", help="Size of a record or of an object that is put."),
+    read_percent: int | None = typer.Option(None, "--read-percent", min=0, max=100, help="A mix: percent of reads."),
+    in_flight: int = typer.Option(32, "--in-flight", min=1, max=MAX_IN_FLIGHT, help="Most operations in flight."),
+    time: str = typer.Option("2m", "--time", help="Time for the search, from 20s to 1h."),
+    out: Path = RUNS,
+    destroy: bool = typer.Option(False, "--destroy", help="Devices may be overwritten, buckets written to."),
+    on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
+    as_json: bool = typer.Option(False, "--json", help="Print the result as JSON."),
+) -> None:
+    """Find the highest rate of operations at which a place holds a latency.
+
+    Operations start at a rate whatever the place does (open loop), and latency counts from the moment at which they
+    were due. The rate is bisected; at each step it is decided whether the bound holds. Both ends are measured again at
+    the end, in a run that is kept: `assay show last`. Exit codes: 0 found, 1 no rate holds, 3 undecided.
+
+    Example: `assay find . --latency "p99<2ms"`, `assay find /mnt/a --latency "p99.9<10ms" --read-percent 70`
+    """
+    from assay.rooms.fit.commands.runner import Runner
+    from assay.rooms.fit.model.bound import parse_latency_bound
+    from assay.rooms.fit.work.place import find_place
+
+    bound = parse_latency_bound(latency)
+    seconds = _seconds(time)
+    where = find_place(place, destroy)
+    load = _load(where, operation, size, read_percent, in_flight)
+    runner = Runner(out, destroy, on_root)
+    try:
+        code = _find(where, load, bound, seconds, runner, as_json)
+    except KeyboardInterrupt:
+        note("stopped: the test data is removed")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    raise typer.Exit(code)
+
+
+def _seconds(written: str) -> float:
+    try:
+        seconds = parse_duration(written) / 1e9
+    except UnitError as error:
+        raise error.at("--time") from None
+    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
+        raise AssayError(f"--time: {written} is not between 20s and 1h", "2m is usual", EXIT_USAGE)
+    return seconds
+
+
+def _load(place: "FitPlace", operation: str, size: str, read_percent: int | None, in_flight: int) -> "RateLoad":
+    """Return the work that the options describe.
+
+    Raises:
+        AssayError: The place has no such operation, or options contradict each other.
+    """
+    from assay.model.study.names import OPERATIONS, WORK
+    from assay.model.units import choices_hint
+    from assay.rooms.fit.work.load import RateLoad
+    from assay.rooms.fit.work.place import refuse_existing
+
+    try:
+        size_bytes = parse_size(size)
+    except UnitError as error:
+        raise error.at("--size") from None
+    if read_percent is not None and (place.work == "objects" or operation not in ("", "random_mix", "sequential_mix")):
+        raise AssayError("--read-percent is of random_mix and sequential_mix only", "leave it out", EXIT_USAGE)
+    mix = "random_mix" if read_percent is not None else "random_read"
+    word = operation or ("get" if place.work == "objects" else mix)
+    group = "objects" if place.work == "objects" else "data"
+    able = [name for name in OPERATIONS if WORK[name].group == group]
+    if word not in able:
+        raise AssayError(f"--operation: {place.written} has no {word}", choices_hint(word, able), EXIT_USAGE)
+    if WORK[word].writes and place.work == "objects":
+        refuse_existing(place)
+    return RateLoad(word, size_bytes, in_flight, read_percent)
+
+
+def _find(
+    place: "FitPlace", load: "RateLoad", bound: "LatencyBound", seconds: float, runner: "Runner", as_json: bool
+) -> int:
+    """Search, print the result, and return the exit code."""
+    from assay.rooms.fit.work.find import Finder, find_rate
+    from assay.rooms.fit.work.load import file_size_for
+    from assay.run.places.temporary_run import temporary_run_folder
+
+    if place.work == "files":
+        look = runner.look(place, is_needed=True)
+        size = file_size_for(look.bytes_per_s, look.free_bytes)
+        load = load._replace(file_size=size, cache="direct" if look.is_direct else "evict")
+    run_name = ""
+
+    def run_final(text: str) -> "RunStore":
+        nonlocal run_name
+        note("measuring the ends of the search again, in turns")
+        store = runner.run_stored(text)
+        run_name = str(store.folder)
+        return store
+
+    with temporary_run_folder(runner.out, note) as folder:
+        finder = Finder(place, load, bound, runner.run, folder)
+        note(f"searching for the highest rate of {load.operation} with {bound}, for about {about_duration(seconds)}")
+        found = find_rate(finder, seconds, lambda step: note(_step_text(step, bound)), run_final)
+    if as_json:
+        print_json(_json(found, place, load, bound, run_name))
+    else:
+        for line in _lines(found, place, load, bound):
+            print_line(line)
+    note(f"results: {run_name}; details: assay show {run_name}")
+    return _answer(found).exit_code
+
+
+def _answer(found: "FoundRate") -> "Answer":
+    """Return yes if a rate holds, no if none does, else undecided."""
+    from assay.rooms.fit.model.answer import Answer
+
+    if found.bracket.holds is not None:
+        return Answer.YES
+    return Answer.NO if found.bracket.fails is not None and not found.bracket.undecided else Answer.UNDECIDED
+
+
+def _step_text(step: "RateStep", bound: "LatencyBound") -> str:
+    outcome = step.outcome
+    measured = "" if outcome.value is None else f", {bound.name} {about_latency(outcome.value)}"
+    words = {"yes": "holds", "no": "fails"}.get(str(step.answer), "undecided")
+    return f"{about_count(step.rate)}/s: {words}{measured}{f' ({outcome.why})' if outcome.why else ''}"
+
+
+def _lines(found: "FoundRate", place: "FitPlace", load: "RateLoad", bound: "LatencyBound") -> list[str]:
+    holds, fails, undecided = found.bracket
+    what = f"{place.written}: {load.operation}"
+    if holds is None:
+        lowest = min(step.rate for step in found.steps)
+        ending = "fails" if fails is not None and not undecided else "is undecided"
+        lines = [f"{what}: no rate is known to hold {bound}: it {ending} at {about_count(lowest)}/s already"]
+    elif fails is None:
+        lines = [f"{what}: holds {bound} up to at least {about_count(holds)}/s; no rate failed in the time"]
+    else:
+        about = "" if found.estimate is None else f" up to about {about_count(found.estimate)}/s"
+        lines = [
+            f"{what}: holds {bound}{about}: it holds at {about_count(holds)}/s and fails at {about_count(fails)}/s"
+        ]
+    if undecided:
+        lines.append(f"  undecided between them: {', '.join(f'{about_count(rate)}/s' for rate in undecided)}")
+    lines.append(f"  as fast as possible, with {load.in_flight} in flight: {about_count(found.closed_per_s)}/s")
+    return [*lines, *(f"  {_step_text(step, bound)}" for step in sorted(found.steps, key=lambda step: step.rate))]
+
+
+def _json(found: "FoundRate", place: "FitPlace", load: "RateLoad", bound: "LatencyBound", run: str) -> dict[str, Any]:
+    """Return the result for programs; rates in operations per second, latencies in ns."""
+    return {
+        "answer": str(_answer(found)),
+        "place": place.written,
+        "operation": load.operation,
+        "size_bytes": load.size,
+        "in_flight": load.in_flight,
+        "percentile": bound.percent,
+        "limit_ns": bound.limit_ns,
+        "holds_per_s": found.bracket.holds,
+        "estimate_per_s": found.estimate,
+        "fails_per_s": found.bracket.fails,
+        "undecided_per_s": list(found.bracket.undecided),
+        "closed_loop_per_s": found.closed_per_s,
+        "steps": [
+            {
+                "rate_per_s": step.rate,
+                "answer": str(step.answer),
+                "latency_ns": step.outcome.value,
+                "low_ns": step.outcome.low,
+                "high_ns": step.outcome.high,
+                "repeats": step.repeats,
+                "why": step.outcome.why,
+            }
+            for step in found.steps
+        ],
+        "folder": run,
+    }

@@ -1,0 +1,1 @@
+"""What a profile and an answer are."""

@@ -1,0 +1,1 @@
+"""From profiles to studies, and from their results to answers."""

@@ -1,0 +1,41 @@
+"""Profiles that come with Assay, and those of users."""
+
+import functools
+from pathlib import Path
+
+from assay.model.base import EXIT_USAGE, AssayError
+from assay.model.units import choices_hint
+from assay.model.user_files import read_user_file
+from assay.model.user_text import MAX_FILE_BYTES
+from assay.model.yaml_files import read_model
+from assay.rooms.fit.model.profile import GUIDE, Profile
+
+PROFILES = Path(__file__).parent.parent / "profiles"
+LABEL = "profile"
+
+
+@functools.cache
+def profile_names() -> tuple[str, ...]:
+    """Return the names of the profiles that come with Assay, sorted."""
+    return tuple(sorted(path.stem for path in PROFILES.glob("*.yaml")))
+
+
+def shipped_profile(name: str) -> Profile:
+    """Return a profile that comes with Assay."""
+    path = PROFILES / f"{name}.yaml"
+    return read_model(Profile, path.read_bytes(), str(path), GUIDE, LABEL, is_shipped=True)
+
+
+def find_profile(written: str) -> Profile:
+    """Return the profile that a user names: a shipped one, or a file, whose path has a slash or ends in .yaml.
+
+    Raises:
+        AssayError: There is none, or the file is wrong; the message names its line.
+    """
+    if "/" in written or written.endswith((".yaml", ".yml")):
+        data = read_user_file(written, written, "give a profile or its file", MAX_FILE_BYTES)
+        return read_model(Profile, data, written, GUIDE, LABEL)
+    if written not in profile_names():
+        hint = f"{choices_hint(written, profile_names())}; your own: a file, such as ./app.yaml ({GUIDE})"
+        raise AssayError(f"there is no profile `{written}`", hint, EXIT_USAGE)
+    return shipped_profile(written)
