@@ -69,6 +69,7 @@ def programs(port: int) -> dict[str, tuple[str, dict[str, object]]]:
             "compute",
             {"run": {"shell": f"{WRITES} & python3 -c '{COMPUTE.format(15_000_000)}'; wait"}},
         ),
+        "lock": ("waiting", {"run": {"shell": "flock lock sleep 1 & sleep 0.2; flock lock true; wait"}}),
         "pipeline": ("compute", {"run": {"shell": f"python3 -c '{PIPELINE}' | sort >out"}}),
     }
 

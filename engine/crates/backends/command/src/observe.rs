@@ -5,6 +5,7 @@
 use assay_core::clock;
 use assay_spec::TaskStates;
 use std::collections::HashMap;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -162,10 +163,16 @@ enum Descriptor {
 
 fn descriptor(thread: &Path, fd: u64) -> Descriptor {
     match std::fs::read_link(thread.join(format!("fd/{fd}"))) {
+        // Terminals and the like. Only what lies in memory is looked up: the look must not wait for storage itself.
+        Ok(target) if target.starts_with("/dev") && is_character_device(&target) => Descriptor::Other,
         Ok(target) if target.is_absolute() => Descriptor::File,
         Ok(target) if target.to_string_lossy().starts_with("socket:") => Descriptor::Socket,
         _ => Descriptor::Other,
     }
+}
+
+fn is_character_device(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device())
 }
 
 /// What a thread waits for, from its line in /proc/PID/syscall: the number of the call and its arguments; -1 without a
@@ -192,6 +199,10 @@ fn waits_for(call: &str, uninterruptible: bool, descriptor: impl Fn(u64) -> Desc
     }
     if ON_NAMES.contains(&number) {
         return State::Storage;
+    }
+    if ON_LOCKS.contains(&number) {
+        // Of a lock that another process has, the wait can be interrupted; that for a server that keeps locks cannot.
+        return if uninterruptible { State::Storage } else { State::Other };
     }
     if ON_NETWORKS.contains(&number) {
         return State::Network;
@@ -226,8 +237,6 @@ const ON_DESCRIPTORS: &[i64] = &[
     libc::SYS_copy_file_range,
     libc::SYS_sendfile,
     libc::SYS_splice,
-    libc::SYS_flock,
-    libc::SYS_fcntl,
     libc::SYS_close,
     libc::SYS_lseek,
     libc::SYS_ioctl,
@@ -286,6 +295,8 @@ const ON_NAMES: &[i64] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_getdents,
 ];
+/// Calls that wait for locks of files.
+const ON_LOCKS: &[i64] = &[libc::SYS_flock, libc::SYS_fcntl];
 /// Calls on sockets.
 const ON_NETWORKS: &[i64] = &[
     libc::SYS_connect,
@@ -316,6 +327,7 @@ const AMONG_PROCESSES: &[i64] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsRawFd;
 
     fn of(number: i64, uninterruptible: bool, descriptor: Descriptor) -> State {
         waits_for(&format!("{number} 0x3 0x7ffd 0x1000 0x0 0x0 0x0 0x7f 0x7f"), uninterruptible, |fd| {
@@ -333,6 +345,7 @@ mod tests {
             (libc::SYS_fsync, Descriptor::File, State::Storage),
             (libc::SYS_unlinkat, Descriptor::Other, State::Storage),
             (libc::SYS_recvfrom, Descriptor::Socket, State::Network),
+            (libc::SYS_flock, Descriptor::File, State::Other),
             (libc::SYS_wait4, Descriptor::Other, State::Other),
             (libc::SYS_futex, Descriptor::Other, State::Other),
             (libc::SYS_clock_nanosleep, Descriptor::Other, State::Other),
@@ -343,6 +356,18 @@ mod tests {
         assert_eq!(of(libc::SYS_read, true, Descriptor::Other), State::Storage);
         assert_eq!(of(libc::SYS_futex, true, Descriptor::Other), State::Other);
         assert_eq!(of(libc::SYS_mmap, true, Descriptor::Other), State::Storage);
+        // A server of locks that does not answer.
+        assert_eq!(of(libc::SYS_flock, true, Descriptor::File), State::Storage);
+    }
+
+    #[test]
+    fn a_character_device_is_no_file() {
+        let found = |path: &str| {
+            let file = std::fs::File::open(path).unwrap();
+            descriptor(Path::new("/proc/self"), file.as_raw_fd() as u64)
+        };
+        assert_eq!(found("/dev/null"), Descriptor::Other);
+        assert_eq!(found(env!("CARGO_MANIFEST_DIR")), Descriptor::File);
     }
 
     #[test]
