@@ -39,7 +39,7 @@ pub(crate) struct Counts {
     pub(crate) opens: u32,
 }
 
-/// The places of an operation, on each of its files; None if nobody else has to do with them.
+/// The places of an operation, on each of its files; None if no other task has to do with them.
 pub(crate) type Needs = Option<Box<[Need]>>;
 
 /// Gives operations their places, in the order of the trace.

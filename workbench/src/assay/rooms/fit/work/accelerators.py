@@ -24,7 +24,7 @@ def busy_share(deliveries: Iterable[Delivery], accelerator: Accelerator, count: 
     Readers fill a buffer of `prefetch` batches for each accelerator, as fast as the place delivered in each interval,
     and stop while it is full. Accelerators take from it what their step time and batch demand, and wait while it is
     empty. It starts empty. That is the accelerator utilisation of MLPerf Storage: the time of computing over the whole
-    time (docs/method.md, Fast enough).
+    time (docs/method.md, Requirements).
 
     Args:
         deliveries: Intervals of a phase in which readers never waited for accelerators.
