@@ -16,7 +16,7 @@ from assay.model.result.ceiling import CeilingShare
 from assay.model.result.result import Estimate, ResultRow, RunAnalysis
 from assay.model.result.sample import HostShare
 from assay.model.result.verdict import Verdict
-from assay.model.study.growth import GROWING_AXES
+from assay.model.study.growth import GROWING_AXES, work_scaling
 from assay.report.document import Bullets, Fold, Section, Table
 from assay.report.sections import hosts as hosts_section
 from assay.report.sections.scaling import section
@@ -306,6 +306,14 @@ def test_weak_and_strong_are_told_from_the_amounts(axis: str, work: str) -> None
     assert first.seconds == pytest.approx((64 << 20) / 30e6, rel=1e-6)
     # Eight do the whole of one in a third of its time, or eight times as much in eight thirds of it.
     assert last.seconds == pytest.approx(first.seconds * (8 / 3 if work == "weak" else 1 / 3), rel=1e-6)
+
+
+def test_the_tasks_of_a_command_are_its_work() -> None:
+    def with_tasks(tasks: dict[int, int]) -> str:
+        cases = {hosts: make_case("c1", "disk", ("run",), hosts=hosts, tasks=count) for hosts, count in tasks.items()}
+        return work_scaling({hosts: case.parameters for hosts, case in cases.items()})
+
+    assert (with_tasks({1: 4, 4: 4}), with_tasks({1: 4, 4: 16}), with_tasks({1: 4, 4: 6})) == ("strong", "weak", "")
 
 
 def test_a_phase_of_fixed_length_has_no_time_to_compare() -> None:

@@ -1,7 +1,7 @@
 """What may grow in a study: hosts, tasks and lanes; and whether the work of each, or the total work, is constant."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, cast
 
 from assay.model.study.parameters import Parameters
 
@@ -30,7 +30,9 @@ def work_scaling(parameters: Mapping[int, Parameters]) -> WorkScaling:
 
 
 def work_amount(parameters: Parameters) -> float:
-    """Return the work of one pass of a phase: bytes of the files, or number of files or objects; 0 if unknown."""
+    """Return the work of one pass of a phase: bytes of files, or number of files, objects or tasks; 0 if unknown."""
+    if (tasks := parameters.get_value("tasks")) is not None:
+        return float(cast("int", tasks))
     if not all(parameters.has(name) for name in ("lanes", "hosts", "file_size")):
         return 0.0
     if parameters.get_value("objects") is not None:

@@ -75,7 +75,7 @@ def size_series(
     """
     groups: dict[tuple[object, ...], list[ResultRow]] = {}
     for row in found.rows:
-        if work_amount(row.case.parameters):
+        if row.case.group != "programs" and work_amount(row.case.parameters):
             key = (row.case.target, row.case.workload, row.operation, _others(row))
             groups.setdefault(key, []).append(row)
     return [_series(rows, found, prices, stated) for rows in groups.values()]
