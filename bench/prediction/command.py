@@ -71,8 +71,8 @@ def simulated_summary(found: Sequence[Simulated]) -> str:
 
 def _shares(found: Sequence[HeldOut] | Sequence[Simulated]) -> str:
     """How many are predicted, how many intervals hold the total, how wide they are."""
-    answers = [one for one in found if one.is_answer]
-    others = [one for one in found if one.prediction.total is not None and not one.is_answer]
+    answers = [one for one in found if one.prediction.is_answer]
+    others = [one for one in found if one.prediction.total is not None and not one.prediction.is_answer]
     width = f"{median(one.prediction.width for one in answers):.0%}" if answers else "–"
     cells = (f"{len(found)}", f"{len(answers)}", _part(answers), width, f"{len(found) - len(answers)}", _part(others))
     return " | ".join(cells).replace("%", " %")
@@ -80,7 +80,7 @@ def _shares(found: Sequence[HeldOut] | Sequence[Simulated]) -> str:
 
 def _part(found: Sequence[HeldOut] | Sequence[Simulated]) -> str:
     """How many of them hold the total."""
-    inside = sum(one.is_inside for one in found)
+    inside = sum(one.prediction.holds(one.actual) for one in found)
     return f"{inside} ({inside / len(found):.0%})" if found else "–"
 
 
@@ -93,9 +93,9 @@ def point_table(found: Sequence[HeldOut]) -> str:
     for one in found:
         total = one.prediction.total
         ends = "" if total is None else f"{total.low:,.0f} to {total.high:,.0f}"
-        value = f"{total.value:,.0f}" if total is not None and one.is_answer else "no"
-        how = one.prediction.basis if one.is_answer else one.prediction.cause
-        miss = "" if one.is_inside or total is None else ", **outside**"
+        value = f"{total.value:,.0f}" if total is not None and one.prediction.is_answer else "no"
+        how = one.prediction.basis if one.prediction.is_answer else one.prediction.cause
+        miss = "" if one.prediction.holds(one.actual) or total is None else ", **outside**"
         counts = ", ".join(map(str, one.measured))
         place = f"{one.prediction.number} {one.table.growing}"
         cells = (one.table.source, one.table.what, counts, place, f"{one.actual:,.0f}", value, ends, f"{how}{miss}")

@@ -52,17 +52,6 @@ class HeldOut:
     actual: float
     prediction: Prediction
 
-    @property
-    def is_answer(self) -> bool:
-        """Whether there is a prediction, and not `no`."""
-        return self.prediction.cause is None
-
-    @property
-    def is_inside(self) -> bool:
-        """Whether the interval holds the total; also of an interval that is too wide to be an answer."""
-        total = self.prediction.total
-        return total is not None and total.low <= self.actual <= total.high
-
 
 def held_out(table: Table) -> Iterator[HeldOut]:
     """Yield each held-out total of a table with its prediction."""

@@ -76,17 +76,6 @@ class Simulated(NamedTuple):
     prediction: Prediction
     actual: float
 
-    @property
-    def is_answer(self) -> bool:
-        """Whether there is a prediction, and not `no`."""
-        return self.prediction.cause is None
-
-    @property
-    def is_inside(self) -> bool:
-        """Whether the interval holds the actual total."""
-        total = self.prediction.total
-        return total is not None and total.low <= self.actual <= total.high
-
 
 def simulate(count: int, seed: int) -> Iterator[Simulated]:
     """Yield the predictions of `count` made-up studies of each family.

@@ -1,16 +1,8 @@
 //! The first event: the engine, its host and the job.
 
-use assay_core::clock;
+use assay_core::{clock, hex};
 use assay_spec::{BackendCapabilities, Hello, Job, SPEC_VERSION};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
 
 fn own_hash() -> String {
     let program = std::fs::read("/proc/self/exe");

@@ -8,6 +8,7 @@ mod error;
 pub mod excluded_cpu;
 mod fault;
 pub mod heartbeat;
+mod hex;
 mod kind;
 mod lane;
 mod named;
@@ -26,6 +27,7 @@ pub use buffers::Buffers;
 pub use collective::{CollectiveBackend, CollectiveLane};
 pub use error::{os_message, SetupError};
 pub use fault::{as_errno, fault_message, fault_name};
+pub use hex::hex;
 pub use kind::{files_by_protocol, wrong_kind, Backend, Kind};
 pub use lane::{Lane, LaneSetup, MethodChoice, PhasePlan, REQUESTED_BY_JOB};
 pub use named::{

@@ -2,6 +2,8 @@
 //! such files may be: directories that Assay has marked, and what is removed from them (`place`). For every kind of
 //! target that is reached through a file of the host's kernel.
 
+mod descriptors;
+mod hashed;
 mod mmap;
 pub mod place;
 mod stdio;
@@ -11,6 +13,8 @@ mod test_folder;
 mod threads;
 pub mod uring;
 
+pub use descriptors::allow_many_descriptors;
+pub use hashed::{expect_sha256, read_hashed};
 pub use mmap::Mmap;
 pub use stdio::Stdio;
 pub use sync_io::{close, SyncIo};

@@ -7,11 +7,11 @@ use crate::frame::Framer;
 use crate::merge::{pong, Merger};
 use crate::split::{split, Parts};
 use crate::upstream::Upstream;
+use assay_core::hex;
 use assay_drive::control::{parse_command, Command as Control};
 use assay_spec::{ByeStatus, Event};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -73,13 +73,6 @@ pub fn lead(engine: &Path, mode: LeadMode<'_>, signalled: &dyn Fn() -> bool) -> 
     let lead =
         Lead { engines, commands, up, node, gather, has_job: false, lanes_running: false, reason: None, starts: false };
     Ok(ExitCode::from(lead.run(signalled)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 struct Lead {

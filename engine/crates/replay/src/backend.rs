@@ -3,17 +3,17 @@
 use crate::contents::Maker;
 use crate::copy::Pacing;
 use crate::lane::ReplayLane;
+use crate::layout;
 use crate::survey::{survey, Survey};
 use crate::trace::Trace;
-use crate::{layout, sum};
 use assay_core::names::PROGRAMS;
 use assay_core::{clock, Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_posix::place::cache;
 use assay_posix::place::{open_inside, Place};
+use assay_posix::{allow_many_descriptors, expect_sha256, read_hashed};
 use assay_spec::{BackendCapabilities, CacheAction, Job, ReplayTarget};
 use rustix::fs::{self, Mode, OFlags};
-use rustix::io::Errno;
-use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Directory of a lane's copy in that of the job.
@@ -57,7 +57,10 @@ pub(crate) fn place(target: &ReplayTarget) -> Result<Place, SetupError> {
 /// # Errors
 /// If it is missing, damaged, another one, or none that can be replayed.
 pub(crate) fn read(target: &ReplayTarget) -> Result<Survey, SetupError> {
-    sum::expect(&target.trace, target.sha256.as_deref())?;
+    if target.sha256.is_some() {
+        let found = read_hashed(Path::new(&target.trace), |_| Ok(()))?;
+        expect_sha256(&target.trace, &found, target.sha256.as_deref())?;
+    }
     survey(&mut Trace::open(&target.trace)?)
 }
 
@@ -74,7 +77,7 @@ impl ReplayBackend {
             // Threads that wait for their time would take the CPUs from those that work.
             clock::allow_spinning(false);
         }
-        allow_open_files();
+        allow_many_descriptors();
         let pacing = Pacing { pace: target.pace, rate: target.rate };
         let traces = Traces { target, survey, maker: Maker::new(job), place, pacing, verify: job.data.verify };
         Ok(ReplayBackend {
@@ -92,10 +95,7 @@ impl ReplayBackend {
         let path = traces.place.folder();
         let error = |errno| SetupError::os("create", path.as_str(), errno);
         let folder = traces.place.open_folder().map_err(error)?;
-        match fs::mkdirat(&folder, PROGRAMS, Mode::RWXU) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(errno) => return Err(error(errno)),
-        }
+        traces.place.make_directory(PROGRAMS)?;
         let above = open_inside(&folder, PROGRAMS, OFlags::DIRECTORY, Mode::empty()).map_err(error)?;
         layout::fits(&traces.survey, self.lanes, &above, &path)?;
         for lane in self.first_lane..self.first_lane + self.lanes {
@@ -104,12 +104,6 @@ impl ReplayBackend {
         }
         fs::syncfs(&above).map_err(|errno| SetupError::os("flush", path.as_str(), errno))
     }
-}
-
-/// Let this process have as many open files as it may: the trace says how many.
-fn allow_open_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 impl Backend for ReplayBackend {

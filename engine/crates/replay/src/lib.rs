@@ -17,7 +17,6 @@ mod order;
 mod progress;
 mod reader;
 mod record;
-mod sum;
 mod survey;
 mod tally;
 #[cfg(test)]

@@ -11,8 +11,6 @@ use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_posix::place::cache;
 use assay_posix::place::Place;
 use assay_spec::{BackendCapabilities, CacheAction, CommandTarget, Job, Program};
-use rustix::fs::{self, Mode};
-use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -76,8 +74,8 @@ impl CommandBackend {
     /// Make the inputs.
     fn make_inputs(&self) -> Result<(), SetupError> {
         let commands = &self.commands;
-        commands.make_directory(PROGRAMS)?;
-        commands.make_directory(INPUTS)?;
+        commands.place.make_directory(PROGRAMS)?;
+        commands.place.make_directory(INPUTS)?;
         let folder = commands.path(INPUTS);
         for input in &commands.target.inputs {
             files::copy(input, &folder)?;
@@ -95,15 +93,6 @@ impl Commands {
     /// A path in the job's directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         Path::new(&self.place.folder()).join(name)
-    }
-
-    /// Make a directory in the job's directory; it may exist.
-    pub(crate) fn make_directory(&self, name: &str) -> Result<(), SetupError> {
-        let error = |errno| SetupError::os("create", self.path(name).display().to_string(), errno);
-        match fs::mkdirat(self.place.open_folder().map_err(error)?, name, Mode::RWXU) {
-            Ok(()) | Err(Errno::EXIST) => Ok(()),
-            Err(errno) => Err(error(errno)),
-        }
     }
 
     /// Variables for a program; `task` is the number of its task, if it has one.

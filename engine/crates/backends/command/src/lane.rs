@@ -40,7 +40,7 @@ impl CommandLane {
         let folder = self.folder(task);
         let variables = self.commands.variables(Some(task), self.lane);
         let name = format!("task {}", target.tasks[task]);
-        let ended = match self.commands.make_directory(&directory_of(task)) {
+        let ended = match self.commands.place.make_directory(&directory_of(task)) {
             Ok(()) => self.commands.execute(&target.program, &folder, &variables, self.lane, target.task_limit_ns),
             Err(error) => Ended { failure: Some(error.to_string()), ..Ended::default() },
         };

@@ -6,13 +6,13 @@ use crate::lane::FileLane;
 use crate::tree::lane::TreeLane;
 use crate::tree::JobTree;
 use assay_core::{heartbeat, Backend, Lane, LaneSetup, PartOwners, PhasePlan, SetupError};
+use assay_posix::allow_many_descriptors;
 use assay_posix::place::cache::{self, Eviction};
 use assay_posix::place::{self, Place};
 use assay_spec::{
     BackendCapabilities, CacheAction, FileTarget, Job, Layout, MethodShape, MethodsFound, Operation, Tree,
 };
 use rustix::fs::{self, FallocateFlags, OFlags};
-use rustix::process::{self, Resource, Rlimit};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -160,14 +160,6 @@ impl FileBackend {
         }
         Ok(emptied.description())
     }
-}
-
-/// Raises the limit of open files, as each lane of a tree has directories and files open. The usual soft limit of 1024
-/// is for programs that use select(2).
-fn allow_many_descriptors() {
-    let limit = process::getrlimit(Resource::Nofile);
-    // Where this is refused, operations that need more descriptors fail with their own error.
-    let _ = process::setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 impl Backend for FileBackend {

@@ -228,6 +228,18 @@ impl Place {
         }
     }
 
+    /// Make a directory in the job's directory; it may exist.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn make_directory(&self, name: &str) -> Result<(), SetupError> {
+        let error = |errno| SetupError::os("create", format!("{}/{name}", self.folder()), errno);
+        match fs::mkdirat(self.open_folder().map_err(error)?, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(error(errno)),
+        }
+    }
+
     /// Open and mark the job's directory, which is new or was created by another process of the job. That process marks
     /// it before it creates anything in it, so a directory that holds anything and has no mark belongs to others.
     fn mark_folder(&self) -> Result<(), SetupError> {

@@ -80,6 +80,15 @@ class Prediction(NamedTuple):
         """Width of the interval as a share of the total."""
         return 0.0 if self.total is None else (self.total.high - self.total.low) / self.total.value
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is an answer, and not `no`."""
+        return self.cause is None
+
+    def holds(self, total: float) -> bool:
+        """Whether the interval holds a total; also of an interval that is too wide to be an answer."""
+        return self.total is not None and self.total.low <= total <= self.total.high
+
 
 class HostsNeeded(NamedTuple):
     """The number of hosts whose total reaches a rate.

@@ -56,7 +56,7 @@ def _by_hosts(found: SeriesPrediction) -> dict[str, Any]:
 def _total(found: Prediction, number: str) -> dict[str, Any]:
     return {
         number: found.number,
-        "is_answer": found.cause is None,
+        "is_answer": found.is_answer,
         **_range(found.total),
         "basis": found.basis,
         "limit": _limit(found.limit, found.number),

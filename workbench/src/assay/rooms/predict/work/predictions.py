@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.analyse.growth.predict import Basis, HostsNeeded, Prediction, Reason, hosts_needed, predict
-from assay.analyse.growth.totals import Range
 from assay.rooms.predict.work.series import HostSeries
 
 
@@ -55,9 +54,7 @@ def _measured(series: HostSeries, found: Prediction) -> Prediction:
         return found._replace(cause=Reason.SEVERAL_RESULTS)
     if found.number not in series.measured:
         return found
-    value, low, high = series.measured[found.number]
-    total = Range(value, value if low is None else low, value if high is None else high)
-    return found._replace(total=total, cause=None, basis=Basis.MEASURED, measure=None)
+    return found._replace(total=series.measured[found.number].total, cause=None, basis=Basis.MEASURED, measure=None)
 
 
 def _several(series: HostSeries, found: HostsNeeded) -> HostsNeeded:

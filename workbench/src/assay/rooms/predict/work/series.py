@@ -1,9 +1,10 @@
 """Collects the totals of a run by number of hosts, with the limits that are known of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from assay.analyse.growth.known_limits import KnownLimit, known_limits
+from assay.analyse.growth.totals import Range
 from assay.analyse.scaling import HOSTS, describes_storage, other_axes
 from assay.analyse.usable import usable
 from assay.model.money.priced_designs import FrozenPrices
@@ -14,13 +15,28 @@ from assay.rooms.predict.work.questions import LimitOption
 AXIS = HOSTS[0]
 
 
+class MeasuredRate(NamedTuple):
+    """The median rate of a result, and the ends of its 95 % interval, which are None with too few repeats."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def total(self) -> Range:
+        """The rate with an interval, which is the median alone with too few repeats."""
+        return Range(
+            self.value, self.value if self.low is None else self.low, self.value if self.high is None else self.high
+        )
+
+
 class HostSeries(NamedTuple):
     """Totals of one operation of one workload on one target, with all other axes at one value.
 
     Attributes:
         others: Axis -> value of the other axes.
         rates: Number of hosts -> rate of each usable repeat, bytes or operations per second.
-        measured: Number of hosts -> median rate and the ends of its 95 % interval, which are None with too few repeats.
+        measured: Number of hosts -> what was measured.
         limits: In the unit of the rates.
         unusable: Number of results that say nothing about the storage: cached, impossible, incomplete.
         has_several: A number of hosts has several results, so that the totals are of different work.
@@ -31,7 +47,7 @@ class HostSeries(NamedTuple):
     operation: str
     others: tuple[tuple[str, object], ...]
     rates: dict[int, tuple[float, ...]]
-    measured: dict[int, tuple[float, float | None, float | None]]
+    measured: dict[int, MeasuredRate]
     limits: tuple[KnownLimit, ...]
     unusable: int
     has_several: bool
@@ -81,12 +97,23 @@ def _series(
         first.case.workload,
         first.operation,
         other_axes(first, AXIS),
-        {hosts_of(row): tuple(sample.rate for sample in usable(row.samples)) for row in sound},
-        {hosts_of(row): (row.rate.median, row.rate.low, row.rate.high) for row in sound if row.rate is not None},
+        rates_by(sound, hosts_of),
+        medians_by(sound, hosts_of),
         limits_of(sound, found, prices, stated),
         len(rows) - len(sound),
         len({hosts_of(row) for row in sound}) < len(sound),
     )
+
+
+def rates_by(rows: Sequence[ResultRow], number_of: Callable[[ResultRow], int]) -> dict[int, tuple[float, ...]]:
+    """Return for the number of each result the rate of each usable repeat, bytes or operations per second."""
+    return {number_of(row): tuple(sample.rate for sample in usable(row.samples)) for row in rows}
+
+
+def medians_by(rows: Sequence[ResultRow], number_of: Callable[[ResultRow], int]) -> dict[int, MeasuredRate]:
+    """Return for the number of each result its median rate and interval."""
+    rates = ((number_of(row), row.rate) for row in rows)
+    return {number: MeasuredRate(rate.median, rate.low, rate.high) for number, rate in rates if rate is not None}
 
 
 def limits_of(

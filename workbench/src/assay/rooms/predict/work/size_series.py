@@ -6,15 +6,13 @@ from typing import Literal, NamedTuple
 from assay.analyse.growth.known_limits import KnownLimit
 from assay.analyse.growth.predict import MIN_POINTS, Basis, Prediction, Reason, predict
 from assay.analyse.growth.size_shapes import size_shapes
-from assay.analyse.growth.totals import Range
 from assay.analyse.scaling import describes_storage
-from assay.analyse.usable import usable
 from assay.model.money.priced_designs import FrozenPrices
 from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.study.growth import work_amount
 from assay.model.study.names import is_counted
 from assay.rooms.predict.work.questions import LimitOption
-from assay.rooms.predict.work.series import limits_of
+from assay.rooms.predict.work.series import MeasuredRate, limits_of, medians_by, rates_by
 
 SIZE_AXES = ("file_size", "total_size", "files", "total_files", "objects", "block_size", "segments")
 """Axes that set how much data there is."""
@@ -40,7 +38,7 @@ class SizeSeries(NamedTuple):
         unit: What the sizes count.
         others: Axis -> value of the other axes.
         rates: Size -> rate of each usable repeat, of results that are known to be the storage's.
-        measured: Size -> median rate and the ends of its 95 % interval, which are None with too few repeats.
+        measured: Size -> what was measured.
         limits: In the unit of the rates.
         maybe_cached: Number of results that are memory's, or may be.
         has_several: A size has several results, so that the rates are of different work.
@@ -52,7 +50,7 @@ class SizeSeries(NamedTuple):
     unit: SizeUnit
     others: tuple[tuple[str, object], ...]
     rates: dict[int, tuple[float, ...]]
-    measured: dict[int, tuple[float, float | None, float | None]]
+    measured: dict[int, MeasuredRate]
     limits: tuple[KnownLimit, ...]
     maybe_cached: int
     has_several: bool
@@ -91,9 +89,7 @@ def predict_size(series: SizeSeries, size: int) -> Prediction:
     if series.has_several:
         return Prediction(size, None, Reason.SEVERAL_RESULTS, None)
     if size in series.measured:
-        value, low, high = series.measured[size]
-        total = Range(value, value if low is None else low, value if high is None else high)
-        return Prediction(size, total, None, Basis.MEASURED)
+        return Prediction(size, series.measured[size].total, None, Basis.MEASURED)
     if len(series.rates) < MIN_POINTS and series.maybe_cached:
         return Prediction(size, None, Reason.MAYBE_CACHED, None)
     return predict(series.rates, [size], series.limits, shapes_of=size_shapes)[0]
@@ -116,8 +112,8 @@ def _series(
         first.operation,
         _unit(first),
         _others(first),
-        {_size(row): tuple(sample.rate for sample in usable(row.samples)) for row in sound},
-        {_size(row): (row.rate.median, row.rate.low, row.rate.high) for row in sound if row.rate is not None},
+        rates_by(sound, _size),
+        medians_by(sound, _size),
         tuple(limit._replace(value=limit.at(hosts), grows=False) for limit in limits),
         len(rows) - len(sound),
         len({_size(row) for row in sound}) < len(sound),

@@ -9,18 +9,15 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from assay.model.escape import escape_line
+from assay.model.rfc3339 import TimeReader
 from assay.rooms.importers.work.long_text import Text, each_line
 from assay.rooms.importers.work.results import Figure, OutputError
 from assay.rooms.importers.work.warp.measured import HINT, Requests
 
 HEAD = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\t"
 _COMMENT = re.compile(r"# ?(.*)")
-_TIME = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(Z|[+-][0-9]{2}:[0-9]{2})"
-)
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _MAX_NS = 2**50
 """Longest request that is used: 13 days."""
@@ -30,8 +27,6 @@ _DIGITS = 3
 """Significant digits of histograms."""
 _BITS = 11
 """Bits of a time that such a histogram tells apart."""
-_MAX_SECONDS = 4096
-"""Seconds that are remembered as numbers."""
 
 
 @dataclass
@@ -100,7 +95,7 @@ class Log:
         """
         self.endpoints: set[str] = set()
         self.command = ""
-        self._seconds: dict[str, int] = {}
+        self._times = TimeReader()
         kinds: dict[str, _Kind] = {}
         whole = _Kind("", 1)
         for line, row in self._rows(text):
@@ -149,18 +144,13 @@ class Log:
 
     def _time(self, text: str, line: int) -> int:
         """Return nanoseconds since 1970."""
-        match = _TIME.fullmatch(text)
-        if match is None:
+        try:
+            time = self._times.nanoseconds(text)
+        except ValueError:
+            time = None
+        if time is None:
             raise OutputError(line, f"not a time: {escape_line(text, 40)!r}", HINT)
-        key = match[1] + match[3]
-        if key not in self._seconds:
-            if len(self._seconds) > _MAX_SECONDS:
-                self._seconds.clear()
-            try:
-                self._seconds[key] = int(datetime.fromisoformat(key).timestamp())
-            except (ValueError, OverflowError):
-                raise OutputError(line, f"not a time: {escape_line(text, 40)!r}", HINT) from None
-        return self._seconds[key] * 10**9 + int((match[2] or "0").ljust(9, "0"))
+        return time
 
     def _add(self, row: Mapping[str, str], kinds: Sequence[_Kind], line: int) -> None:
         start, end = self._time(row["start"], line), self._time(row["end"], line)

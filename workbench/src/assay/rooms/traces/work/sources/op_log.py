@@ -5,16 +5,13 @@ Both have the same columns; endpoints of sai3-bench are addresses such as `s3://
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
+from assay.model.rfc3339 import TimeReader
 from assay.rooms.traces.work.sources.source import Collected, Lines
 
 _NEEDED = ("op", "bytes", "file", "error", "start", "end")
 _OPS = {"GET": "get", "PUT": "put", "DELETE": "delete", "STAT": "head", "HEAD": "head", "LIST": "list"}
-_TIME = re.compile(r"([0-9-]{10}T[0-9:]{8})(?:\.([0-9]{1,9}))?(Z|[+-][0-9]{2}:[0-9]{2})")
 _SCHEME = re.compile(r"(?!https?:)[a-z0-9]+://|file://")
-_MAX_SECONDS = 4096
-"""Seconds that are remembered as numbers."""
 ERROR = "-EIO"
 """Result of a request that failed: the words of an error are no number."""
 
@@ -41,8 +38,8 @@ def read(lines: Lines, found: Collected) -> None:
     Raises:
         LineError: A line is not of the format.
     """
-    times = _Times(found)
-    first = min((times.read(number, row["start"]) for number, row in _rows(lines, found)), default=None)
+    times = TimeReader()
+    first = min((_time(times, found, number, row["start"]) for number, row in _rows(lines, found)), default=None)
     if first is None:
         raise found.error(1, "there are no requests in this log")
     for number, row in _rows(lines, found):
@@ -50,11 +47,11 @@ def read(lines: Lines, found: Collected) -> None:
         if op is None:
             found.losses["other-operations"] += 1
             continue
-        begin = times.read(number, row["start"])
+        begin = _time(times, found, number, row["start"])
         if row.get("duration_ns"):
             duration = found.number(number, row["duration_ns"], "duration_ns")
         else:
-            duration = max(0, times.read(number, row["end"]) - begin)
+            duration = max(0, _time(times, found, number, row["end"]) - begin)
         size = found.number(number, row["bytes"], "bytes")
         moves = op in ("get", "put")
         found.add(
@@ -71,27 +68,13 @@ def read(lines: Lines, found: Collected) -> None:
     found.losses = +found.losses
 
 
-class _Times:
-    """Reads times of RFC 3339, and numbers of nanoseconds."""
-
-    def __init__(self, found: Collected) -> None:
-        self._found = found
-        self._seconds: dict[str, int] = {}
-
-    def read(self, line: int, text: str) -> int:
-        """Return nanoseconds since 1970."""
-        match = _TIME.fullmatch(text)
-        if match is None:
-            return self._found.number(line, text, "a time")
-        key = match[1] + match[3]
-        if key not in self._seconds:
-            if len(self._seconds) > _MAX_SECONDS:
-                self._seconds.clear()
-            try:
-                self._seconds[key] = int(datetime.fromisoformat(key).timestamp())
-            except (ValueError, OverflowError):
-                raise self._found.error(line, f"a time cannot be {text!r:.40}") from None
-        return self._seconds[key] * 10**9 + int((match[2] or "").ljust(9, "0"))
+def _time(times: TimeReader, found: Collected, line: int, text: str) -> int:
+    """Return nanoseconds since 1970 of a time of RFC 3339, or of a number of them."""
+    try:
+        time = times.nanoseconds(text)
+    except ValueError:
+        raise found.error(line, f"a time cannot be {text!r:.40}") from None
+    return found.number(line, text, "a time") if time is None else time
 
 
 def _rows(lines: Lines, found: Collected) -> Iterator[tuple[int, dict[str, str]]]:
