@@ -10,12 +10,10 @@ from assay.model.base import AssayError
 from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
-    from assay.analyse.growth.predict import Prediction
     from assay.model.money.priced_designs import FrozenPrices
     from assay.model.result.result import RunAnalysis
     from assay.rooms.predict.work.questions import LimitOption
-    from assay.rooms.predict.work.series import HostSeries
-    from assay.rooms.predict.work.size_series import SizeSeries
+    from assay.rooms.predict.work.series import Series
 
 
 def command(
@@ -65,15 +63,15 @@ def command(
     found, prices = _load(run, out)
     stated = parse_limits(limit, {case.target for case in found.cases})
     totals = predict_series(_host_series(found, prices, stated, wanted), counts, wanted) if counts or wanted else []
-    sizes = _sizes(found, prices, stated, data) if data is not None else []
-    _refuse_unused(stated, [*(one.series for one in totals), *(one for one, _ in sizes)])
+    sizes = predict_series(_size_series(found, prices, stated, data[1]), [data[0]]) if data is not None else []
+    _refuse_unused(stated, [one.series for one in (*totals, *sizes)])
     if as_json:
         print_json(prediction_json(found.run.id, totals, sizes))
         return
     print_blocks(*prediction_blocks(totals), *(size_blocks(sizes) if sizes else ()))
 
 
-def _refuse_unused(stated: "Sequence[LimitOption]", series: "Sequence[HostSeries | SizeSeries]") -> None:
+def _refuse_unused(stated: "Sequence[LimitOption]", series: "Sequence[Series]") -> None:
     """Raise an error if a limit is in a unit that no result has."""
     for one in stated:
         if not any(one.is_counted == each.is_counted and one.target in (None, each.target) for each in series):
@@ -97,7 +95,7 @@ def _host_series(
     prices: "FrozenPrices | None",
     stated: "Sequence[LimitOption]",
     wanted: tuple[float, bool] | None,
-) -> "list[HostSeries]":
+) -> "list[Series]":
     """Return the totals of a run by number of hosts.
 
     Raises:
@@ -115,20 +113,19 @@ def _host_series(
     return series
 
 
-def _sizes(
-    found: "RunAnalysis", prices: "FrozenPrices | None", stated: "Sequence[LimitOption]", data: tuple[int, bool]
-) -> "list[tuple[SizeSeries, Prediction]]":
-    """Return the predicted rate of each operation with so much data.
+def _size_series(
+    found: "RunAnalysis", prices: "FrozenPrices | None", stated: "Sequence[LimitOption]", counted: bool
+) -> "list[Series]":
+    """Return the rates of a run by size of data, of files and objects or of bytes.
 
     Raises:
         AssayError: The run has no results whose size is known in that unit.
     """
-    from assay.rooms.predict.work.size_series import predict_size, size_series
+    from assay.rooms.predict.work.series import size_series
 
-    size, counted = data
     series = [one for one in size_series(found, prices, stated) if counted == (one.unit != "bytes")]
     if not series:
         what = "number of files or objects" if counted else "number of bytes"
         hint = "write 10TB for bytes, a plain number for files or objects"
         raise AssayError(f"--capacity: run {found.run.id} has no results with a known {what}", hint)
-    return [(one, predict_size(one, size)) for one in series]
+    return series

@@ -7,18 +7,15 @@ from assay.analyse.growth.known_limits import KnownLimit
 from assay.analyse.growth.predict import HostsNeeded, Prediction
 from assay.analyse.growth.totals import Range
 from assay.rooms.predict.work.predictions import SeriesPrediction
-from assay.rooms.predict.work.series import HostSeries
-from assay.rooms.predict.work.size_series import SizeSeries
+from assay.rooms.predict.work.series import Series
 
 
-def prediction_json(
-    run: str, found: Sequence[SeriesPrediction], sizes: Sequence[tuple[SizeSeries, Prediction]]
-) -> dict[str, Any]:
+def prediction_json(run: str, totals: Sequence[SeriesPrediction], sizes: Sequence[SeriesPrediction]) -> dict[str, Any]:
     """Return predictions by hosts and by size of data; rates are in `unit`, numbers without a value are None."""
-    return {"run": run, "hosts": [_by_hosts(one) for one in found], "sizes": [_by_size(*one) for one in sizes]}
+    return {"run": run, "hosts": [_by_hosts(one) for one in totals], "sizes": [_by_size(one) for one in sizes]}
 
 
-def _common(series: HostSeries | SizeSeries, number: str) -> dict[str, Any]:
+def _common(series: Series, number: str) -> dict[str, Any]:
     return {
         "target": series.target,
         "workload": series.workload,
@@ -36,19 +33,19 @@ def _common(series: HostSeries | SizeSeries, number: str) -> dict[str, Any]:
     }
 
 
-def _by_size(series: SizeSeries, found: Prediction) -> dict[str, Any]:
+def _by_size(found: SeriesPrediction) -> dict[str, Any]:
     return {
-        **_common(series, "size"),
-        "size_unit": series.unit,
-        "maybe_cached": series.maybe_cached,
-        "prediction": _total(found, "size"),
+        **_common(found.series, "size"),
+        "size_unit": found.series.unit,
+        "maybe_cached": found.series.unusable,
+        "prediction": _total(found.rates[0], "size"),
     }
 
 
 def _by_hosts(found: SeriesPrediction) -> dict[str, Any]:
     return {
         **_common(found.series, "hosts"),
-        "totals": [_total(item, "hosts") for item in found.totals],
+        "totals": [_total(item, "hosts") for item in found.rates],
         "hosts_needed": found.needed and _needed(found.needed),
     }
 

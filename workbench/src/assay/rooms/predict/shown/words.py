@@ -18,8 +18,7 @@ from assay.report.document import Block, Num, Paragraph, Table
 from assay.report.growth.sentences import other_values
 from assay.report.measure import Measure, measure_of
 from assay.rooms.predict.work.predictions import SeriesPrediction
-from assay.rooms.predict.work.series import HostSeries
-from assay.rooms.predict.work.size_series import SizeSeries
+from assay.rooms.predict.work.series import Series
 
 NO_WORDS = "`no`: the interval is wider than 25 % of what is predicted, or there is none."
 
@@ -28,13 +27,13 @@ def prediction_blocks(found: Sequence[SeriesPrediction]) -> list[Block]:
     """Return tables of totals and of the hosts that a rate takes, for the terminal."""
     named = len({one.series.workload for one in found}) > 1
     blocks: list[Block] = []
-    totals = [item for one in found for item in one.totals]
+    totals = [item for one in found for item in one.rates]
     if totals and all(item.cause is Reason.FEW_COUNTS for item in totals):
         words = reason_words(max((one.series for one in found), key=_host_counts), Reason.FEW_COUNTS)
         blocks.append(Paragraph(f"no total can be predicted: {words}"))
     elif totals:
         columns = ("Work", "Hosts", "Total", "95 % interval", "Why")
-        rows = [_total_cells(one.series, item, named) for one in found for item in one.totals]
+        rows = [_total_cells(one.series, item, named) for one in found for item in one.rates]
         blocks.append(Table.of(columns, rows, numeric_titles=columns[1:3]))
     if any(one.needed for one in found):
         columns = ("Work", "Rate", "Hosts", "Between", "Why")
@@ -45,32 +44,32 @@ def prediction_blocks(found: Sequence[SeriesPrediction]) -> list[Block]:
     return blocks
 
 
-def _host_counts(series: HostSeries) -> int:
+def _host_counts(series: Series) -> int:
     return len(series.rates)
 
 
-def size_blocks(found: Sequence[tuple[SizeSeries, Prediction]]) -> list[Block]:
+def size_blocks(found: Sequence[SeriesPrediction]) -> list[Block]:
     """Return a table of rates with more data, for the terminal."""
-    named = len({series.workload for series, _ in found}) > 1
+    named = len({one.series.workload for one in found}) > 1
     columns = ("Work", "Data", "Rate", "95 % interval", "Why")
-    rows = [_size_cells(series, item, named) for series, item in found]
+    rows = [_size_cells(one.series, item, named) for one in found for item in one.rates]
     blocks: list[Block] = [Table.of(columns, rows, numeric_titles=columns[1:3])]
-    return [*blocks, Paragraph(NO_WORDS)] if any(item.cause for _, item in found) else blocks
+    return [*blocks, Paragraph(NO_WORDS)] if any(item.cause for one in found for item in one.rates) else blocks
 
 
-def _size_cells(series: SizeSeries, found: Prediction, named: bool) -> tuple[str | Num, ...]:
+def _size_cells(series: Series, found: Prediction, named: bool) -> tuple[str | Num, ...]:
     amount = size_words(series, found.number)
     value, ends = _value_cells(series.operation, found)
     words = size_reason_words(series, found) if found.cause else _size_basis(series, found)
     return _title(series, named), Num(amount, found.number), value, ends, words
 
 
-def size_words(series: SizeSeries, size: float) -> str:
+def size_words(series: Series, size: float) -> str:
     """Return a size of data with its unit: `1.5 GB`, `20,000 files`."""
     return about_size(size) if series.unit == "bytes" else f"{about_count(size)} {series.unit}"
 
 
-def _size_basis(series: SizeSeries, found: Prediction) -> str:
+def _size_basis(series: Series, found: Prediction) -> str:
     if found.basis is Basis.MEASURED:
         return "measured"
     if found.basis is Basis.LIMIT and found.limit is not None:
@@ -80,12 +79,12 @@ def _size_basis(series: SizeSeries, found: Prediction) -> str:
     return words if found.number <= max(series.rates) else f"{words}, if no other cache ends beyond"
 
 
-def size_reason_words(series: SizeSeries, found: Prediction) -> str:
+def size_reason_words(series: Series, found: Prediction) -> str:
     """Return why there is no rate for a size of data, and what to measure; `found` is no answer."""
     count, cause = len(series.rates), found.cause
     sizes = f"{count or 'no'} {'size' if count == 1 else 'sizes'} measured"
     if cause is Reason.MAYBE_CACHED:
-        unknown = f"{numbers.plural(series.maybe_cached, 'result')} may be memory's, not the storage's"
+        unknown = f"{numbers.plural(series.unusable, 'result')} may be memory's, not the storage's"
         return f"{unknown}; measure {MIN_POINTS} sizes beyond all memory, with cache: direct or drop"
     if cause is Reason.FEW_COUNTS:
         return f"{sizes}; measure at least {MIN_POINTS}, such as file_size: [1GiB, 4GiB, 16GiB]"
@@ -103,13 +102,13 @@ def size_reason_words(series: SizeSeries, found: Prediction) -> str:
     return f"curves that fit the measured rates differ here; measure with {size_words(series, found.number)}"
 
 
-def _title(series: HostSeries | SizeSeries, named: bool) -> str:
+def _title(series: Series, named: bool) -> str:
     work = [series.workload] if named else []
     parts = [numbers.operation_title(series.operation), series.target, *work, *other_values(series.others)]
     return ", ".join(parts)
 
 
-def _total_cells(series: HostSeries, found: Prediction, named: bool) -> tuple[str | Num, ...]:
+def _total_cells(series: Series, found: Prediction, named: bool) -> tuple[str | Num, ...]:
     value, ends = _value_cells(series.operation, found)
     words = reason_words(series, found.cause, found.measure) if found.cause else basis_words(series, found)
     return _title(series, named), Num(str(found.number), found.number), value, ends, words
@@ -124,7 +123,7 @@ def _value_cells(operation: str, found: Prediction) -> tuple[str, str]:
     return value, f"{measure.number(total.low)} to {measure.text(total.high)}"
 
 
-def basis_words(series: HostSeries, found: Prediction) -> str:
+def basis_words(series: Series, found: Prediction) -> str:
     """Return what a prediction rests on, and the known limit; `found` is an answer."""
     measure, limit = measure_of(series.operation), found.limit
     most = numbers.plural(max(series.rates), "host")
@@ -144,7 +143,7 @@ def _limit_words(measure: Measure, limit: KnownLimit, hosts: int) -> str:
     return f"{limit.name} {measure.text(limit.at(hosts))}{how}"
 
 
-def reason_words(series: HostSeries, reason: Reason, measure_hosts: int | None = None) -> str:
+def reason_words(series: Series, reason: Reason, measure_hosts: int | None = None) -> str:
     """Return why there is no answer, and what to measure.
 
     Args:
@@ -178,7 +177,7 @@ def reason_words(series: HostSeries, reason: Reason, measure_hosts: int | None =
             return f"curves that fit the measured totals differ here{advice}"
 
 
-def _needed_cells(series: HostSeries, found: HostsNeeded, named: bool) -> tuple[str | Num, ...]:
+def _needed_cells(series: Series, found: HostsNeeded, named: bool) -> tuple[str | Num, ...]:
     measure = measure_of(series.operation)
     hosts = "no" if found.cause else "none" if found.is_out_of_reach else about_number(found.likely or 0)
     first = "" if found.fewest is None else str(found.fewest)
@@ -188,7 +187,7 @@ def _needed_cells(series: HostSeries, found: HostsNeeded, named: bool) -> tuple[
     return _title(series, named), measure.text(found.rate), hosts, f"{first}{last}", needed_words(series, found)
 
 
-def needed_words(series: HostSeries, found: HostsNeeded) -> str:
+def needed_words(series: Series, found: HostsNeeded) -> str:
     """Return why a rate takes so many hosts, is out of reach, or why that cannot be said."""
     measure, limit = measure_of(series.operation), found.limit
     if found.cause:
