@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from assay.model.base import EXIT_REFUSED, AssayError
 
 EXTRAS = {
+    "darshan": ("darshan",),
     "deploy": ("boto3",),
     "notebook": ("pandas",),
     "parquet": ("pyarrow",),

@@ -21,6 +21,8 @@ _WORDS = {
     "no-durations": ("duration", "of operations"),
     "no-times": ("time", "of operations, which follow each other at once"),
     "no-order": ("operation", "of which only sums are known: their order and offsets are made up"),
+    "streams": ("operation", "on streams of the C library, whose buffers make other reads and writes of them"),
+    "missing-files": ("module", "of Darshan that ran out of memory: files are missing"),
     "no-results": ("result", "of operations, which count as done"),
     "discard": ("discard", ""),
     "other-operations": ("other operation", ""),

@@ -1,14 +1,26 @@
 """What recordings of other tools become, and that a damaged one is one line."""
 
 import gzip
+from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from paths import GOLDEN
 from trace_tools import imported
 
 from assay.model.base import AssayError
+from assay.rooms.traces.work.sources import darshan_log as darshan_log_module
+from assay.rooms.traces.work.sources.darshan_process import EXIT_NO_OPERATIONS
 from assay.rooms.traces.work.sources.registry import ZSTD, Import
+
+
+class Done(NamedTuple):
+    """How a process ended."""
+
+    returncode: int
+
 
 FIO3 = """fio version 3 iolog
 21 /x/a.0.0 add
@@ -143,6 +155,69 @@ def test_a_recording_becomes_a_trace(
         line.strip().replace(" ", "\t").replace("_", " ") for each in records.split("|") for line in each.splitlines()
     ]
     assert lines == wanted
+
+
+def darshan_log(name: str) -> Path:
+    """One of the logs that come with the package of Darshan."""
+    spec = find_spec("darshan")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent / name
+
+
+def test_a_log_of_darshan_with_a_trace(tmp_path: Path) -> None:
+    header, totals = Import(str(darshan_log("tests/input/sample-dxt-simple.darshan")), False).write(tmp_path / "out")
+    assert header.losses == {"no-results": 2}
+    with gzip.open(tmp_path / "out", "rt") as file:
+        writes = [line.split("\t") for line in file if line.startswith("O")]
+    # Offset and length as `darshan-dxt-parser` prints them, times in nanoseconds.
+    assert [(int(row[1]), row[6], row[7]) for row in writes] == [(103378843, "0", "40"), (104216653, "0", "4000")]
+    assert (totals.operations, totals.written) == (2, 4040)
+
+
+def test_a_log_of_darshan_with_sums_of_all_ranks(tmp_path: Path) -> None:
+    path = darshan_log("tests/input/sample.darshan")
+    header, totals = Import(str(path), keep_names=True).write(tmp_path / "out")
+    # 2,048 ranks opened the file once each, and one twice; 16,384 writes are of 128 MiB, and 18 smaller.
+    assert header.losses == {"no-order": 2049 + 16402}
+    assert (totals.operations, totals.read, totals.written) == (2049 + 16402, 0, 2_199_023_259_968)
+    ends, sizes = {}, Counter()
+    with gzip.open(tmp_path / "out", "rt") as file:
+        for row in (line.split("\t") for line in file if "\twrite\t" in line):
+            task, offset, length = row[3], int(row[6]), int(row[7])
+            # Each rank writes its part from the beginning to the end.
+            assert ends.get(task, offset) == offset
+            ends[task] = offset + length
+            sizes[length] += 1
+    assert len(ends) == 2048
+    assert (sizes[128 << 20], sizes[272], sizes[544], sizes[328]) == (16384, 8, 2, 2)
+
+
+@pytest.mark.parametrize("size", [16, 40, 3000, 9000])
+def test_a_damaged_log_of_darshan_is_one_line(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "cut.darshan"
+    path.write_bytes(darshan_log("tests/input/sample.darshan").read_bytes()[:size])
+    with pytest.raises(AssayError, match=r"this log of Darshan cannot be read: it is damaged") as error:
+        Import(str(path), keep_names=False).write(tmp_path / "out")
+    assert "darshan-parser" in error.value.hint
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_log_of_darshan_without_operations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(darshan_log_module.subprocess, "run", lambda *_, **__: Done(EXIT_NO_OPERATIONS))
+    with pytest.raises(AssayError, match="no module POSIX, STDIO or DXT_POSIX"):
+        Import(str(darshan_log("tests/input/sample.darshan")), keep_names=False).write(tmp_path / "out")
+
+
+def test_streams_and_incomplete_modules_are_losses(tmp_path: Path) -> None:
+    warning = "# *WARNING*: The POSIX module contains incomplete data!\n"
+    stream = "".join(
+        f"STDIO\t2\t11\tSTDIO_{name}\t{value}\t/x/s\t/\text4\n"
+        for name, value in {"OPENS": 1, "WRITES": 3, "BYTES_WRITTEN": 9}.items()
+    )
+    head, *lines = imported(SUMS.replace("POSIX\t0", f"{warning}POSIX\t0", 1) + stream, tmp_path)
+    assert '{"code":"missing-files","count":1}' in head
+    assert '{"code":"streams","count":4}' in head
+    assert sum("\twrite\t" in line for line in lines) == 1 + 3
 
 
 def test_a_log_of_warp_itself_has_all_its_requests(tmp_path: Path) -> None:

@@ -59,8 +59,8 @@ def import_trace(
 ) -> None:
     """Make a trace from what another tool recorded.
 
-    It is known by what is in it: fio's iolog (versions 2 and 3), blkparse's text, the text of darshan-dxt-parser and
-    darshan-parser, op-logs of warp and sai3-bench. What such a recording does not say is listed.
+    It is known by what is in it: fio's iolog (versions 2 and 3), blkparse's text, logs of Darshan and the text of
+    darshan-dxt-parser and darshan-parser, op-logs of warp and sai3-bench. What such a recording does not say is listed.
 
     Example: `assay trace import job.iolog --output job.trace.gz`
     """

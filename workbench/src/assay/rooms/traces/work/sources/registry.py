@@ -14,7 +14,7 @@ from assay.model.trace.reader import GZIP
 from assay.model.trace.records import TraceHeader
 from assay.model.user_files import open_user_file
 from assay.rooms.traces.work.names import Names
-from assay.rooms.traces.work.sources import blkparse, darshan, fio, op_log
+from assay.rooms.traces.work.sources import blkparse, darshan, darshan_log, fio, op_log
 from assay.rooms.traces.work.sources.source import Collected, Lines
 from assay.rooms.traces.work.writer import TraceTotals, TraceWriter
 
@@ -23,7 +23,10 @@ MAX_BYTES = 64 << 30
 MAX_LINE = 1 << 16
 _HEAD = 1 << 16
 ZSTD = b"\x28\xb5\x2f\xfd"
-READ = "fio's iolog, blkparse's text, the text of darshan-parser and darshan-dxt-parser, op-logs of warp and sai3-bench"
+READ = (
+    "fio's iolog, blkparse's text, logs of Darshan, the text of darshan-parser and darshan-dxt-parser, "
+    "op-logs of warp and sai3-bench"
+)
 HINT = f"name a recording: {READ}"
 
 
@@ -69,8 +72,13 @@ class Import:
 
     def __init__(self, path: str, keep_names: bool) -> None:
         self._path, self._keep_names = path, keep_names
-        with closing(_lines(path)) as lines:
-            head = "\n".join(line for _, line in _first(lines))
+        self._is_darshan_log = darshan_log.is_log(_beginning(path))
+        if self._is_darshan_log:
+            darshan_log.require_library(path)
+            head = darshan.HEAD
+        else:
+            with closing(_lines(path)) as lines:
+                head = "\n".join(line for _, line in _first(lines))
         reader = next((one for one in READERS if one.recognise(head)), None)
         if reader is None:
             raise AssayError(f"{path}: this is no recording of a known tool", HINT)
@@ -85,12 +93,18 @@ class Import:
         with scratch_folder("assay-trace-") as folder, ExitStack() as opened:
             writer = TraceWriter(folder)
             found = Collected(self._path, writer, Names(keep=self._keep_names))
-            self._reader.read(lambda: opened.enter_context(closing(_lines(self._path))), found)
+            text = darshan_log.as_text(self._path, folder) if self._is_darshan_log else self._path
+            self._reader.read(lambda: opened.enter_context(closing(_lines(text))), found)
             if not found.operations:
                 raise AssayError(f"{self._path}: there are no operations in it", HINT)
             found.finish()
             header = TraceHeader(self._source, None, None, found.end, None, found.losses)
             return Imported(header, writer.write(target, header, found))
+
+
+def _beginning(path: str) -> bytes:
+    with open_user_file(path, path, HINT, MAX_BYTES) as file:
+        return file.read(darshan_log.BEGINNING)
 
 
 def _first(lines: Iterator[tuple[int, str]]) -> Sequence[tuple[int, str]]:
