@@ -16,7 +16,7 @@ PAGE = ROOT / "docs" / "reference" / "licences.md"
 PERMISSIVE = {
     "MIT", "MIT-0", "MIT-CMU", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "ISC", "Zlib", "Unlicense",
     "PSF-2.0", "Python-2.0", "CC0-1.0", "Unicode-3.0", "Unicode-DFS-2016", "HPND", "OFL-1.1", "BlueOak-1.0.0",
-    "Apache-2.0 WITH LLVM-exception", "BSL-1.0",
+    "Apache-2.0 WITH LLVM-exception", "BSL-1.0", "mpich2",
 }  # fmt: skip
 # Use and redistribution as a library are allowed; changes to its own files must stay open.
 WEAK_COPYLEFT = {"MPL-2.0", "LGPL-2.1-or-later"}
@@ -28,6 +28,8 @@ KNOWN = {
     "python-dateutil": "Apache-2.0", "six": "MIT", "shellingham": "ISC", "markdown-it-py": "MIT", "mdurl": "MIT",
     "pyyaml": "MIT", "pygments": "BSD-2-Clause",
     "numpy": "BSD-3-Clause", "pyarrow": "Apache-2.0", "setuptools": "MIT",
+    "contourpy": "BSD-3-Clause", "cycler": "BSD-3-Clause", "kiwisolver": "BSD-3-Clause", "seaborn": "BSD-3-Clause",
+    "matplotlib": "PSF-2.0", "darshan": "mpich2",
     "blinker": "MIT", "itsdangerous": "BSD-3-Clause", "jinja2": "BSD-3-Clause",
 }  # fmt: skip
 
