@@ -2016,7 +2016,7 @@ class DynamodbTarget(Message):
 class TaskStates(Message):
     """
     What a task does, as seen by looking at its threads at intervals (state of proc_pid_stat(5), proc_pid_syscall(5)).
-    Each time counts whole for what was seen at its end.
+    Each time counts whole for what was seen at its end. Of several processes those count that its end has waited for.
     """
 
     looks: Annotated[int, Field(ge=0)]

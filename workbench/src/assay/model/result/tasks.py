@@ -30,6 +30,8 @@ class TaskIo(Frozen):
 class TaskStates(Frozen):
     """What a task did, as seen by looking at its threads at intervals.
 
+    Of several processes at a time those count that the end of the task has waited for.
+
     Attributes:
         looks: Number of looks.
         running_ns: A thread was on a CPU, or ready to be.
