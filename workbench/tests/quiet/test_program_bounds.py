@@ -42,6 +42,11 @@ while connection.recv(65536):
     pass
 """
 WRITES = "dd if=/dev/zero of=out bs=4k count=60 oflag=sync 2>/dev/null"
+JOB = (
+    "[ $(($0 % 2)) = 1 ] && sleep 0.15; dd if=/dev/zero of=out$0 bs=4k count=30 oflag=sync 2>/dev/null; "
+    "[ $(($0 % 2)) = 1 ] || sleep 0.15"
+)
+"""Of two of these at once, one writes while the other sleeps."""
 COMPUTE = "x = sum(i * i for i in range({}))"
 
 
@@ -70,6 +75,8 @@ def programs(port: int) -> dict[str, tuple[str, dict[str, object]]]:
             {"run": {"shell": f"{WRITES} & python3 -c '{COMPUTE.format(15_000_000)}'; wait"}},
         ),
         "lock": ("waiting", {"run": {"shell": "flock lock sleep 1 & sleep 0.2; flock lock true; wait"}}),
+        "writes_beside_a_sleep": ("waiting", {"run": {"shell": f"sleep 2 & {WRITES}; wait"}}),
+        "jobs_in_parallel": ("storage", {"run": {"shell": f"seq 6 | xargs -P 2 -n 1 sh -c '{JOB}'"}}),
         "pipeline": ("compute", {"run": {"shell": f"python3 -c '{PIPELINE}' | sort >out"}}),
     }
 

@@ -3,7 +3,7 @@
 use crate::run::print_line;
 use assay_core::clock;
 use assay_drive::{device_use, host_cpu};
-use assay_spec::{Counters, DeviceUse, LinkCounters};
+use assay_spec::{Counters, DeviceUse, LinkCounters, MountCounters, Pressure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::read_to_string;
 use std::io::Read;
@@ -31,7 +31,7 @@ fn number(path: &str) -> Option<u64> {
     read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// Interfaces except the loopback.
+/// All interfaces.
 fn links() -> BTreeMap<String, LinkCounters> {
     let table = read_to_string("/proc/self/net/dev").unwrap_or_default();
     let found = table.lines().filter_map(|line| {
@@ -53,7 +53,7 @@ fn links() -> BTreeMap<String, LinkCounters> {
             send_drops: unsent + dropped_sent,
             speed,
         };
-        (name != "lo").then_some((name, counters))
+        Some((name, counters))
     });
     found.collect()
 }
@@ -73,6 +73,35 @@ fn disks() -> BTreeMap<String, DeviceUse> {
         (done != DeviceUse { flushes: done.flushes, ..DeviceUse::default() }).then(|| (name.to_owned(), done))
     });
     found.collect()
+}
+
+/// Mounted NFS file systems in /proc/self/mountstats.
+fn mounts(table: &str) -> BTreeMap<String, MountCounters> {
+    let mut found = BTreeMap::new();
+    let mut mount: Option<&str> = None;
+    for line in table.lines() {
+        if let Some(rest) = line.strip_prefix("device ") {
+            // A mount point's blanks are escaped.
+            mount = rest.split_once(" mounted on ").and_then(|(_, rest)| rest.split(' ').next());
+        } else if let (Some(path), Some(counts)) = (mount, line.trim_start().strip_prefix("bytes:")) {
+            let counts: Vec<u64> = counts.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+            // Read and written by calls, with the cache and without it, and then from and to the server.
+            if let [_, _, _, _, read_bytes, write_bytes, ..] = counts[..] {
+                found.insert(path.to_owned(), MountCounters { read_bytes, write_bytes });
+            }
+        }
+    }
+    found
+}
+
+/// Waits in a file of /proc/pressure.
+fn pressure(table: &str) -> Option<Pressure> {
+    let total_ns = |kind: &str| {
+        let line = table.lines().find_map(|line| line.strip_prefix(kind))?;
+        let micros: u64 = line.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()?;
+        Some(micros * 1000)
+    };
+    Some(Pressure { some_ns: total_ns("some ")?, full_ns: total_ns("full ")? })
 }
 
 /// A TCP counter (proc_pid_net(5), `snmp`).
@@ -103,6 +132,8 @@ fn sample() -> Counters {
         cpus: cpus(),
         links: links(),
         disks: disks(),
+        mounts: mounts(&read_to_string("/proc/self/mountstats").unwrap_or_default()),
+        io_pressure: read_to_string("/proc/pressure/io").ok().as_deref().and_then(pressure),
         segments: tcp(&snmp, "OutSegs"),
         segments_again: tcp(&snmp, "RetransSegs"),
         softnet_drops: softnet_drops(),
@@ -132,10 +163,26 @@ mod tests {
     }
 
     #[test]
+    fn bytes_of_nfs_are_those_of_the_server() {
+        let table = "device proc mounted on /proc with fstype proc\n\
+            device nas:/a mounted on /mnt/my\\040nas with fstype nfs4 statvers=1.1\n\
+            \topts:\trw,vers=4.2\n\tage:\t7\n\tbytes:\t10 20 30 40 50 60 7 8\n\
+            device nas:/b mounted on /mnt/b with fstype nfs statvers=1.1\n\tbytes:\t1 2\n";
+        let expected = MountCounters { read_bytes: 50, write_bytes: 60 };
+        assert_eq!(mounts(table), BTreeMap::from([("/mnt/my\\040nas".to_owned(), expected)]));
+    }
+
+    #[test]
+    fn waits_are_in_nanoseconds() {
+        let table = "some avg10=0.00 avg60=0.51 avg300=0.50 total=3539869\nfull avg10=0.00 avg60=0 avg300=0 total=2\n";
+        assert_eq!(pressure(table), Some(Pressure { some_ns: 3_539_869_000, full_ns: 2_000 }));
+        assert_eq!(pressure(""), None);
+    }
+
+    #[test]
     fn this_host_has_cpus_and_counts_upwards() {
         let (first, second) = (sample(), sample());
         assert!(first.cpus >= 1 && second.at_ns >= first.at_ns);
-        assert!(!first.links.contains_key("lo"));
         for (name, before) in &first.links {
             let after = &second.links[name];
             assert!(after.received_bytes >= before.received_bytes && after.sent_bytes >= before.sent_bytes);

@@ -26,7 +26,7 @@ mod tree;
 mod validate;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
-pub use counters::{Counters, LinkCounters};
+pub use counters::{Counters, LinkCounters, MountCounters, Pressure};
 pub use event::{
     Barrier, BarrierStep, Beyond, Bye, ByeStatus, DeviceUse, Earlier, ErrorCount, ErrorKind, ErrorSample, Event,
     ExistingObjects, Hello, HostConnections, HostCpu, Interval, LaneResult, LatencySummary, Level, Listing, Log,

@@ -42,7 +42,7 @@ pub struct Task {
 }
 
 /// What a task does, as seen by looking at its threads at intervals (state of proc_pid_stat(5), proc_pid_syscall(5)).
-/// Each time counts whole for what was seen at its end.
+/// Each time counts whole for what was seen at its end. Of several processes those count that its end has waited for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskStates {
     /// Number of looks.

@@ -27,7 +27,7 @@ from assay.model.escape import escape_line
 from assay.model.result.course import Course
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.observations import BlockDeviceUse, LimitProgress, ServiceCounts
-from assay.model.result.sample import ErrorTally, KindCounts, Sample, SampleStatus
+from assay.model.result.sample import SLOW_PATTERN, ErrorTally, KindCounts, Sample, SampleStatus
 from assay.model.result.tasks import TaskResult
 from assay.model.result.watch import Watch as WatchSeen
 from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_counted
@@ -178,6 +178,7 @@ def ended_sample(
     latency, histogram = merged_latency([of_kind.latency for of_kind in done])
     delay, delay_histogram = merged_latency((end.start_delay,))
     first = end.first_finisher if end.lanes else None
+    tasks = _tasks(end.phase, log)
     return Sample(
         case=case_id,
         repeat=repeat,
@@ -201,7 +202,7 @@ def ended_sample(
         kinds=_kinds(end.operations),
         start_delay=delay,
         start_delay_histogram=delay_histogram,
-        errors=errors,
+        errors=(*errors, *_slow_patterns(tasks)),
         skew_ns=end.start_skew_ns,
         finish_spread_ns=max(ends) - min(ends) if ends else 0,
         method=str(start.method) if start else "",
@@ -226,7 +227,7 @@ def ended_sample(
         course=_course(end, log),
         **_cpu(end.resources),
         failed_writes=failed_writes(end.phase, log),
-        tasks=_tasks(end.phase, log),
+        tasks=tasks,
     )
 
 
@@ -238,6 +239,15 @@ def _tasks(number: int, log: EventLog) -> tuple[TaskResult, ...]:
     from assay.analyse.programs.tasks import task_results
 
     return task_results(log.tasks, log.hello, start.at_ns)
+
+
+def _slow_patterns(tasks: Sequence[TaskResult]) -> tuple[ErrorTally, ...]:
+    """Return the failure of a figure whose pattern took too long; empty without one."""
+    slow = [task for task in tasks if task.slow_figure]
+    if not slow:
+        return ()
+    example = f"task {slow[0].task}: {slow[0].failure}"
+    return (ErrorTally(kind=SLOW_PATTERN, name=None, count=len(slow), example=example),)
 
 
 def _at_limit(end: PhaseEndEvent) -> LimitProgress | None:

@@ -31,7 +31,7 @@ from assay.contract.reader import BrokenLine
 from assay.model.base import AssayError
 from assay.model.escape import escape_line
 from assay.model.result.objects import ExistingObjects
-from assay.model.result.sample import Sample
+from assay.model.result.sample import SLOW_PATTERN, Sample
 from assay.model.study.names import DATA
 from assay.model.units import about_number
 
@@ -109,9 +109,16 @@ def check_starts(started: Sequence[dict[int, int]], seconds: float | None) -> No
             )
 
 
-def idle_phase(samples: Iterable[Sample]) -> str:
-    """Return why a complete repeat has no result: a phase without any operation; empty if there is none."""
-    first = next((sample for sample in samples if sample.is_idle), None)
+def missing_result(samples: Iterable[Sample]) -> str:
+    """Return why a complete repeat has no result: a phase without any operation, or a figure that cannot be read.
+
+    Empty if there is no reason.
+    """
+    listed = list(samples)
+    slow = [tally for sample in listed for tally in sample.errors if tally.kind == SLOW_PATTERN]
+    if slow:
+        return slow[0].example
+    first = next((sample for sample in listed if sample.is_idle), None)
     if first is None:
         return ""
     return f"phase {first.phase} ({first.operation}) ended without an operation, and without a failure"

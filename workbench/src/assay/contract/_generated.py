@@ -849,6 +849,21 @@ class MethodsFound(Message):
     """
 
 
+class MountCounters(Message):
+    """
+    Bytes between a mounted NFS file system and its server since it was mounted (nfsiostat(8): serverread, serverwrite).
+    """
+
+    read_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes read from the server.
+    """
+    write_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes written to the server.
+    """
+
+
 class MpiioUse(Message):
     """
     What an MPI library reports of a file that it has opened.
@@ -1110,6 +1125,21 @@ class Pointer(StrEnum):
     """
     The file pointer that all ranks share: each operation works on the next record, in the order of arrival
     (MPI_File_write_shared), or for collective operations in the order of the ranks (MPI_File_write_ordered).
+    """
+
+
+class Pressure(Message):
+    """
+    How long programs of the host have waited for a resource (kernel documentation, "PSI").
+    """
+
+    full_ns: Annotated[int, Field(ge=0)]
+    """
+    Time in which all threads that were not idle waited, in nanoseconds.
+    """
+    some_ns: Annotated[int, Field(ge=0)]
+    """
+    Time in which at least one thread waited, in nanoseconds.
     """
 
 
@@ -1986,7 +2016,7 @@ class DynamodbTarget(Message):
 class TaskStates(Message):
     """
     What a task does, as seen by looking at its threads at intervals (state of proc_pid_stat(5), proc_pid_syscall(5)).
-    Each time counts whole for what was seen at its end.
+    Each time counts whole for what was seen at its end. Of several processes those count that its end has waited for.
     """
 
     looks: Annotated[int, Field(ge=0)]
@@ -2204,9 +2234,17 @@ class Counters(Message):
     """
     Whole disks, by name.
     """
+    io_pressure: Pressure | None = None
+    """
+    Waits for I/O; none if the kernel does not count them.
+    """
     links: dict[str, LinkCounters]
     """
-    Network interfaces except the loopback, by name.
+    Network interfaces, by name.
+    """
+    mounts: dict[str, MountCounters]
+    """
+    Mounted NFS file systems, by mount point.
     """
     segments: Annotated[int | None, Field(ge=0)] = None
     """

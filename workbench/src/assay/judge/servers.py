@@ -16,7 +16,6 @@ CROSSED_SHARE = 0.9
 """At or above this share of the bytes, the data came from the servers, or went there."""
 MIN_ANSWER_BYTES = 80
 """Least bytes on the link of a server's answer to one operation: headers of Ethernet, IP and TCP are 66."""
-LOOPBACK = "lo"
 UNKNOWN = "how much the servers answer from memory is not known"
 
 
@@ -63,7 +62,7 @@ def _clients(evidence: Evidence, sample: Sample) -> Sequence[HostUse]:
 
 def _busiest(hosts: Sequence[HostUse], way: Callable[[LinkUse], float]) -> float:
     """Return the bytes per second of all hosts together, counting for each host the link that carried most."""
-    return sum(max((way(link) for link in host.links if link.name != LOOPBACK), default=0.0) for host in hosts)
+    return sum(max(map(way, host.outer_links), default=0.0) for host in hosts)
 
 
 def answered_by_servers(evidence: Evidence, unknown: str = UNKNOWN) -> Answer:

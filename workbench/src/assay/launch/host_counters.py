@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import TracebackType
-from typing import IO, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -15,8 +15,9 @@ from assay.contract._generated import Counters
 from assay.launch.binary import Engine
 from assay.launch.install import launcher_for
 from assay.launch.launcher import Process
+from assay.launch.mounts import unescaped
 from assay.model.base import AssayError, PrintLine, warning
-from assay.model.result.host_use import DiskUse, HostUse, HostUsePoint, LinkUse
+from assay.model.result.host_use import LOOPBACK, DiskUse, HostUse, HostUsePoint, LinkUse, MountUse
 from assay.model.site.host import Host
 
 MAX_POINTS = 40
@@ -24,8 +25,10 @@ _MIN_RATE = 1000.0
 """Bytes per second below which a link without drops is left out."""
 _MIN_BUSY = 0.005
 EVERY_MS = 500
+COMMAND_EVERY_MS = 50
+"""For runs with commands, whose bytes are summed up from these counts."""
 _MAX_LINES = 20_000
-"""Lines kept of each host, the last ones: almost three hours."""
+"""Lines kept of each host, the last ones: almost three hours, or a quarter of an hour of a command."""
 _LEAVE_SECONDS = 2.0
 
 
@@ -44,7 +47,12 @@ class CounterRecorder:
     """Records the counters of some hosts, between entry and exit."""
 
     def __init__(
-        self, hosts: Sequence[Host], engine: Engine, print_line: PrintLine, links: Mapping[str, float]
+        self,
+        hosts: Sequence[Host],
+        engine: Engine,
+        print_line: PrintLine,
+        links: Mapping[str, float],
+        of_commands: bool = False,
     ) -> None:
         """Start nothing yet.
 
@@ -53,7 +61,10 @@ class CounterRecorder:
             engine: The engine that reads the counters.
             print_line: Called with a warning for each host where that fails.
             links: Host -> bytes per second of its link, where it is stated.
+            of_commands: Count more often, and from the last count before a phase to the first one after it: a program
+                may be short.
         """
+        self._of_commands = of_commands
         self._hosts, self._engine, self._say, self._links = hosts, engine, print_line, links
         self._lines: dict[str, deque[CountersLine]] = {}
         self._processes: list[Process] = []
@@ -61,9 +72,10 @@ class CounterRecorder:
 
     def __enter__(self) -> "CounterRecorder":
         """Start on all hosts; a host where that fails is left out."""
+        every_ms = COMMAND_EVERY_MS if self._of_commands else EVERY_MS
         for host in self._hosts:
             try:
-                process = launcher_for(host, self._engine).start(["counters", "--every-ms", str(EVERY_MS)])
+                process = launcher_for(host, self._engine).start(["counters", "--every-ms", str(every_ms)])
             except AssayError as error:
                 self._say(warning(f"{host.name}: its links and disks are not counted: {error.message}"))
                 continue
@@ -103,7 +115,7 @@ class CounterRecorder:
         found = []
         for name, lines in self._lines.items():
             speeds = {"eth0": self._links[name]} if name in self._links else {}
-            found.append(host_use(name, shared[name], tuple(lines), start, end, speeds))
+            found.append(host_use(name, shared[name], tuple(lines), start, end, speeds, self._of_commands))
         return tuple(use for use in found if use is not None)
 
 
@@ -127,9 +139,15 @@ def _read(process: Process, lines: deque[CountersLine]) -> None:
 
 
 def host_use(
-    host: str, shared: bool, lines: Sequence[CountersLine], start: float, end: float, speeds: Mapping[str, float]
+    host: str,
+    shared: bool,
+    lines: Sequence[CountersLine],
+    start: float,
+    end: float,
+    speeds: Mapping[str, float],
+    around: bool = False,
 ) -> HostUse | None:
-    """Return the use of a host between two moments; None with fewer than two lines between them.
+    """Return the use of a host between two moments; None with fewer than two lines.
 
     Args:
         host: Name of the host.
@@ -138,8 +156,13 @@ def host_use(
         start: Seconds since 1970.
         end: Seconds since 1970.
         speeds: Link -> bytes per second, which override what the host reports.
+        around: Also take the last line before the first moment and the first one after the last.
     """
     inside = [line for line in lines if start <= line.at <= end]
+    if around:
+        before = [line for line in lines if line.at < start][-1:]
+        after = next(((line,) for line in lines if line.at > end), ())
+        inside = [*before, *inside, *after]
     if len(inside) < 2:
         return None
     first, last = inside[0].counters, inside[-1].counters
@@ -158,6 +181,9 @@ def host_use(
         cpus=last.cpus,
         links=tuple(_links(first, last, pairs, speeds, shared)),
         disks=tuple(_disks(first, last, pairs)),
+        mounts=tuple(_mounts(first, last)),
+        io_some=_io_share(first, last, "some_ns"),
+        io_full=_io_share(first, last, "full_ns"),
         segments=_increase(first.segments, last.segments),
         segments_again=_increase(first.segments_again, last.segments_again),
         softnet_drops=_increase(first.softnet_drops, last.softnet_drops),
@@ -222,6 +248,25 @@ def _links(
     return found
 
 
+def _mounts(first: Counters, last: Counters) -> list[MountUse]:
+    found = []
+    for name in sorted(first.mounts.keys() & last.mounts.keys()):
+        old, new = first.mounts[name], last.mounts[name]
+        read = _per_s(first, last, new.read_bytes - old.read_bytes)
+        written = _per_s(first, last, new.write_bytes - old.write_bytes)
+        if read or written:
+            found.append(MountUse(name=unescaped(name), read=read, written=written))
+    return found
+
+
+def _io_share(first: Counters, last: Counters, field: Literal["some_ns", "full_ns"]) -> float | None:
+    """Return the share of the time in which threads waited for I/O; None if the kernel does not count it."""
+    if first.io_pressure is None or last.io_pressure is None:
+        return None
+    waited = getattr(last.io_pressure, field) - getattr(first.io_pressure, field)
+    return min(1.0, _per_s(first, last, waited) / 1e9)
+
+
 def _busy(a: Counters, b: Counters, name: str) -> float:
     if name not in a.disks or name not in b.disks:
         return 0.0
@@ -255,7 +300,7 @@ def _points(lines: Sequence[CountersLine], start: float) -> tuple[HostUsePoint, 
     points = []
     for before, after in pairwise(chosen):
         a, b = before.counters, after.counters
-        rates = [_link_rates(a, b, name) for name in a.links.keys() & b.links.keys()]
+        rates = [_link_rates(a, b, name) for name in a.links.keys() & b.links.keys() if name != LOOPBACK]
         points.append(
             HostUsePoint(
                 at=(before.at + after.at) / 2 - start,

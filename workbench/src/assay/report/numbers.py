@@ -17,6 +17,7 @@ NONE = "–"
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 OPERATION_TITLES = {
+    "run": "Command",
     "write": "Write",
     "rewrite": "Rewrite",
     "read": "Read",

@@ -111,13 +111,17 @@ def _end_in_time(context: RunContext) -> None:
 
 @contextlib.contextmanager
 def _counting(context: RunContext) -> Iterator[None]:
-    """Count links, CPUs and disks in the block, for the given hosts and those that serve a target."""
-    if context.fleet.is_local:
+    """Count links, CPUs and disks in the block, for the given hosts and those that serve a target.
+
+    On this machine alone only commands need it: the engine counts what it does itself.
+    """
+    has_commands = any(case.group == "programs" for case in context.plan.cases)
+    if context.fleet.is_local and not has_commands:
         yield
         return
-    hosts = context.fleet.watched_hosts(context.served)
+    hosts = list(context.fleet.hosts) if context.fleet.is_local else context.fleet.watched_hosts(context.served)
     links = {host.name: host.link for host in hosts if host.link}
-    with CounterRecorder(hosts, context.engine, context.print_line, links) as counting:
+    with CounterRecorder(hosts, context.engine, context.print_line, links, has_commands) as counting:
         context.fleet = replace(context.fleet, counting=counting)
         yield
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from assay.analyse.ranks import Rank, samples_from_ranks
 from assay.analyse.samples import samples_from_log
-from assay.analyse.validate import InvalidEventsError, check_starts, idle_phase, validate_events
+from assay.analyse.validate import InvalidEventsError, check_starts, missing_result, validate_events
 from assay.contract._generated import Job
 from assay.contract.parts import split_parts
 from assay.contract.reader import lines_of, read_events
@@ -22,7 +22,7 @@ def read_repeat(case: str, repeat: int, job: Job, outcome: Outcome, hosts: bool)
     """Return the outcome of a repeat in the light of its samples, and the samples; never raises.
 
     Invalid or unreadable events make a repeat `crashed`, without samples. A repeat that ended well although a phase did
-    nothing gets the status `errors`.
+    nothing, or although a figure cannot be read, gets the status `errors`.
 
     Args:
         case: Id of the case.
@@ -38,7 +38,7 @@ def read_repeat(case: str, repeat: int, job: Job, outcome: Outcome, hosts: bool)
         if outcome.status in ("crashed", "incomplete"):
             return outcome, ()
         return replace(outcome, status="crashed", reason=why_unreadable(error)), ()
-    if outcome.status == "ok" and (reason := idle_phase(samples)):
+    if outcome.status == "ok" and (reason := missing_result(samples)):
         return replace(outcome, status="errors", reason=reason), samples
     return outcome, samples
 

@@ -5,10 +5,10 @@ from builders import make_case, make_sample, row_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analyse.programs.bound import MIN_LOOKS, Bound, bound_of, median_bound
+from assay.analyse.programs.bound import MIN_LOOKS, Bound, bound_of, median_bound, pressure_difference
 from assay.analyse.programs.results import command_result
 from assay.analyse.programs.tasks import figures
-from assay.model.result.host_use import HostUse, LinkUse
+from assay.model.result.host_use import HostUse, LinkUse, MountUse
 from assay.model.result.sample import HostShare
 from assay.model.result.tasks import TaskIo, TaskResult, TaskStates, all_io
 
@@ -87,20 +87,32 @@ def test_shares_are_parts_of_the_whole(rows: list[tuple[int, int, tuple[float, f
     assert median_bound([found, found, found]).kind == found.kind
 
 
-@pytest.mark.parametrize(
-    ("text", "pattern", "number"),
-    [
-        ("98.5% overall", r"([0-9.]+)% overall", 98.5),
-        ("read 1,234,567 bytes", r"read ([0-9,]+) bytes", 1234567.0),
-        ("t: 1\nt: 2\nt: 3\n", r"^t: (\d+)$", 3.0),
-        ("1.5e-3 s", r"(\S+) s", 0.0015),
-        ("rate: -2", r"rate: (\S+)", -2.0),
-        ("rate: fast", r"rate: (\S+)", None),
-        ("", r"(\d+)", None),
-    ],
+PRINTED = (
+    ("98.5% overall", r"([0-9.]+)% overall", 98.5),
+    ("read 1,234,567 bytes", r"read ([0-9,]+) bytes", 1234567.0),
+    ("t: 1\nt: 2\nt: 3\n", r"^t: (\d+)$", 3.0),
+    ("1.5e-3 s", r"(\S+) s", 0.0015),
+    ("rate: -2", r"(?<=rate: )(\S+)", -2.0),
+    ("rate: fast", r"rate: (\S+)", None),
+    ("", r"(\d+)$", None),
 )
-def test_the_last_number_counts(text: str, pattern: str, number: float | None) -> None:
-    assert figures(text, {"n": pattern}).get("n") == number
+"""What a task prints, the pattern of a figure, and its value."""
+
+
+def test_the_last_number_counts() -> None:
+    found = figures([text for text, _, _ in PRINTED], {pattern: pattern for _, pattern, _ in PRINTED})
+    assert [values.get(pattern) for (values, _), (_, pattern, _) in zip(found, PRINTED, strict=True)] == [
+        value for _, _, value in PRINTED
+    ]
+    assert not any(slow for _, slow in found)
+
+
+def test_a_pattern_that_takes_too_long_is_named_with_its_task() -> None:
+    """The figures before it stay; those after it are missing."""
+    patterns = {"first": r"(\d+)", "second": r"(a+)+$x", "third": r"(\d)"}
+    found = figures(["1", "2 " + "a" * 60, "3"], patterns, cpu_seconds=0.05)
+    assert found == [({"first": 1.0}, ""), ({"first": 2.0}, "second"), ({"first": 3.0}, "")]
+    assert figures([], patterns) == [] and figures(["1"], {}) == [({}, "")]
 
 
 def test_bytes_are_added_up_if_all_were_counted() -> None:
@@ -119,18 +131,47 @@ def test_time_without_a_cpu_is_known_from_cpu_time() -> None:
     assert bound(threads).starved == 0.0
 
 
+@pytest.mark.parametrize(
+    ("some", "full", "expected"),
+    [(0.9, 0.6, None), (None, None, None), (1.0, 0.9, "kernel"), (0.2, 0.1, "looks"), (0.4, 0.1, None)],
+)
+def test_the_kernel_may_not_agree(some: float | None, full: float | None, expected: str | None) -> None:
+    assert pressure_difference(bound(task(storage=0.6, running=0.4)), some, full) == expected
+
+
 def host_use(host: str, received: float, sent: float) -> HostUse:
     link = LinkUse(name="eth0", received=received, sent=sent, received_peak=received, sent_peak=sent, drops=0)
     inside = link.model_copy(update={"name": "lo", "received": 1e9, "sent": 1e9})
-    return HostUse(host=host, shared=False, seconds=2.0, cpu=None, cpu_peak=None, cpus=2, links=(link, inside))
+    return HostUse(
+        host=host,
+        shared=False,
+        seconds=2.0,
+        cpu=None,
+        cpu_peak=None,
+        cpus=2,
+        links=(link, inside),
+        mounts=(MountUse(name="/mnt", read=0.0, written=500.0),),
+        io_some=0.5,
+        io_full=0.4,
+    )
 
 
 def test_the_links_of_the_hosts_that_ran_the_tasks_are_added_up() -> None:
     hosts = tuple(HostShare(host=name, status="done", ops=1, elapsed_ns=2 * SECOND) for name in ("a", "b"))
     uses = (host_use("a", 1e6, 2e6), host_use("b", 3e6, 4e6), host_use("server", 5e6, 6e6))
-    fields = {"operation": "run", "tasks": (task(),), "hosts": hosts, "elapsed_ns": 2 * SECOND}
-    row = row_of(make_case("c0001", "disk", ("run",)), [1.0])
-    for some, found in ((uses, (8_000_000, 12_000_000)), (uses[2:], (None, None)), ((), (None, None))):
+    none: tuple[float | None, ...] = (None,) * 5
+    for where, some, expected in (
+        (hosts, uses, (8e6, 12e6, 4e9, 2e3, 0.4)),
+        (hosts, uses[2:], none),
+        (hosts, (), none),
+        # This machine alone.
+        ((), uses[:1], (2e6, 4e6, 2e9, 1e3, 0.4)),
+    ):
+        fields = {"operation": "run", "tasks": (task(),), "hosts": where, "elapsed_ns": 2 * SECOND}
+        row = row_of(make_case("c0001", "disk", ("run",)), [1.0])
         sample = make_sample("c0001", 1, uses=some, **fields)
         result = command_result(row.model_copy(update={"samples": (sample,)}))
-        assert result is not None and (result.received, result.sent) == found
+        assert result is not None
+        found = result.machines
+        assert (found.received, found.sent, found.loopback, found.nfs_written, found.io_full) == expected
+        assert found.device_read is None

@@ -136,6 +136,7 @@ READS = re.compile(
     r"capture_output|check_output|\.communicate\(|getoutput|os\.popen|stdout=((subprocess\.)?PIPE|pipe)\b"
 )
 BOUNDED = {
+    "analyse/programs/patterns.py": "a program of ours, by the texts that it gets and the length of a number",
     "launch/commands.py": "the bound itself",
     "launch/attach_disks.py": "a line, by the time that it may take",
     "launch/binary.py": "by `collect`",

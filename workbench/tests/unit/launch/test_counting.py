@@ -18,6 +18,8 @@ def line(at: float, **fields: object) -> CountersLine:
         "cpus": 2,
         "links": {"eth0": {**link, "speed": 10**9}, "idle0": {**link, "received_bytes": 7, "sent_bytes": 7}},
         "disks": {"sda": disk},
+        "mounts": {"/my\\040nas": {"read_bytes": int(at * 7e6), "write_bytes": 0}},
+        "io_pressure": {"some_ns": int(at * 0.5 * SECOND), "full_ns": int(at * 0.25 * SECOND)},
         "segments": int(at * 1000),
         "segments_again": int(at * 2),
         "softnet_drops": 5,
@@ -35,6 +37,8 @@ def test_rates_and_shares_are_those_between_the_first_and_the_last_line_of_the_p
     (disk,) = use.disks
     assert (disk.name, disk.written) == ("sda", 30e6)
     assert abs(disk.busy - 0.8) < 1e-6 and abs(disk.queue - 4.0) < 1e-6
+    assert [(mount.name, mount.read, mount.written) for mount in use.mounts] == [("/my nas", 7e6, 0.0)]
+    assert (use.io_some, use.io_full) == (0.5, 0.25)
     assert (use.segments, use.segments_again, use.softnet_drops) == (4000, 8, 0)
     assert [round(point.at, 2) for point in use.course][:2] == [0.25, 0.75]
     assert all(abs(point.received - 50e6) < 1 for point in use.course)
@@ -62,6 +66,23 @@ def test_hosts_that_share_a_machine_know_the_speed_of_links_only_by_what_is_stat
     assert use.own_disks == (), "a machine's disk is not one host's"
     use = host_use("a", True, lines, 1000, 1002, {"eth0": 100e6})
     assert use is not None and use.links[0].share == 0.5
+
+
+def test_traffic_of_programs_of_one_host_is_none_between_hosts() -> None:
+    inside = {"lo": {"received_bytes": 0, "sent_bytes": 0, "receive_drops": 0, "send_drops": 0}}
+    later = {"lo": {**inside["lo"], "received_bytes": 10**9, "sent_bytes": 10**9}}
+    use = host_use("a", False, [line(0, links=inside, io_pressure=None), line(1, links=later)], 1000, 1002, {})
+    assert use is not None and [link.name for link in use.links] == ["lo"] and use.outer_links == ()
+    assert [point.received for point in use.course] == [0.0] and use.io_full is None
+
+
+def test_a_short_program_is_counted_from_the_line_before_it_to_the_one_after_it() -> None:
+    lines = [line(number) for number in range(6)]
+    use = host_use("a", False, lines, 1002.3, 1002.4, {}, around=True)
+    assert use is not None and (use.seconds, use.links[0].received) == (1.0, 50e6)
+    use = host_use("a", False, lines, 1002.3, 1003.4, {}, around=True)
+    assert use is not None and use.seconds == 2.0
+    assert host_use("a", False, lines, 1007, 1008, {}, around=True) is None
 
 
 def test_a_long_course_has_few_points() -> None:

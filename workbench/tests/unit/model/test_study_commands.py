@@ -58,7 +58,7 @@ def test_tasks_may_be_words() -> None:
 def test_the_shell_gets_one_text() -> None:
     found = good("{run: {shell: 'sort < $inputs/a | head -$x'}}").workloads["c"].command
     assert found is not None and found.run.shell and list(found.run.variables) == []
-    assert found.run.text == "sort < $inputs/a | head -$x"
+    assert found.run.words == ("sort < $inputs/a | head -$x",)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,7 @@ def test_the_shell_gets_one_text() -> None:
         ("{run: [a], record_size: 4KiB}", "commands.c: unknown key `record_size`"),
         ("{run: [a], figures: {n: '(a)(b)'}}", "commands.c.figures.n: the pattern has 2 groups, not one"),
         ("{run: [a], figures: {n: '(a'}}", "commands.c.figures.n: the pattern cannot be read"),
+        ("{run: [a], figures: {n: '(a{9999999999})'}}", "commands.c.figures.n: the pattern cannot be read"),
         ("{run: [a], outputs: {out: abc}}", "commands.c.outputs.out: `abc` is not a SHA-256"),
         ("{run: [a], inputs: {in: [x]}}", "commands.c.inputs.in: a list is not a file"),
         ("{run: [a], environment: {A=B: x}}", "commands.c.environment: `A=B` is not a name of a variable"),
@@ -87,6 +88,11 @@ def test_the_shell_gets_one_text() -> None:
 )
 def test_mistakes_are_named_where_they_are_written(command: str, message: str) -> None:
     assert problem(command).startswith(message)
+
+
+def test_a_pattern_that_python_cannot_compile_is_refused() -> None:
+    deep = "(" * 9999 + "a" + ")" * 9999
+    assert problem(f"{{run: [a], figures: {{n: '{deep}'}}}}").startswith("commands.c.figures.n: the pattern cannot be")
 
 
 def test_mistakes_have_the_line_of_the_command() -> None:

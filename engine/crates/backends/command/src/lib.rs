@@ -7,7 +7,9 @@ mod guard;
 mod kind;
 mod lane;
 mod observe;
+mod path;
 mod process;
+mod waits;
 mod words;
 
 pub use kind::Commands;

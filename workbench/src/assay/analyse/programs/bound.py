@@ -19,6 +19,9 @@ MIN_LOOKS = 20
 """Fewest looks at all tasks of a repeat: with fewer, a share of 0.5 has an error of more than 0.11 (one standard
 error of a proportion)."""
 
+PRESSURE_DIFFERENCE = 0.25
+"""From this difference on, a share of looks and one that the kernel counts do not agree."""
+
 SHARES = ("running", "storage", "network", "other", "starved", "saving")
 """The fields of a `Bound` that are shares of the time."""
 
@@ -77,6 +80,25 @@ def median_bound(bounds: Sequence[Bound], link_is_full: bool = False) -> Bound:
     """Return what bounds a command over its repeats; arguments as for `bound_of`, `bounds` at least one."""
     shares = {name: median(getattr(bound, name) for bound in bounds) for name in SHARES}
     return _with_kind(shares, sum(bound.looks for bound in bounds), link_is_full)
+
+
+def pressure_difference(
+    bound: Bound, io_some: float | None, io_full: float | None
+) -> Literal["kernel", "looks"] | None:
+    """Return which saw clearly more waits for storage: the kernel's count (PSI), or looks; None if they agree.
+
+    A task waits at least while all of the machine does, and at most while any thread does.
+
+    Args:
+        bound: What the looks saw.
+        io_some: Share of the time in which one thread of the machine waited for I/O; None if not counted.
+        io_full: Share in which all threads that were not idle did; None if not counted.
+    """
+    if io_full is not None and io_full - bound.storage >= PRESSURE_DIFFERENCE:
+        return "kernel"
+    if io_some is not None and bound.storage - io_some >= PRESSURE_DIFFERENCE:
+        return "looks"
+    return None
 
 
 def _with_kind(shares: Mapping[str, float], looks: int, link_is_full: bool) -> Bound:

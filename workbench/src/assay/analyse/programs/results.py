@@ -1,5 +1,6 @@
 """What a command took: wall clock, tasks, CPU and bytes, over the repeats that count."""
 
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Literal
 
@@ -7,10 +8,36 @@ from assay.analyse.estimate import estimate
 from assay.analyse.programs.bound import Bound, bound_of, median_bound
 from assay.analyse.usable import usable
 from assay.model.frozen import Frozen
+from assay.model.result.host_use import LOOPBACK, HostUse
 from assay.model.result.result import Estimate, ResultRow
 from assay.model.result.sample import Sample
 from assay.model.result.tasks import TaskIo, TaskResult, all_io
 from assay.model.result.verdict import Verdict
+
+
+class MachineCounts(Frozen):
+    """What the machines that ran the tasks counted during a repeat, whatever program it was for.
+
+    Each is the median over the repeats, all hosts together; None if not counted in one of them.
+
+    Attributes:
+        received, sent: Bytes over their links to other hosts.
+        loopback: Bytes between programs of one host, such as a task and a server on the same machine.
+        nfs_read, nfs_written: Bytes between NFS file systems and their servers.
+        device_read, device_written: Bytes of the block device below the target.
+        io_some, io_full: Share of the time in which one thread, or all that were not idle, waited for I/O (PSI): the
+            mean of the hosts.
+    """
+
+    received: float | None
+    sent: float | None
+    loopback: float | None
+    nfs_read: float | None
+    nfs_written: float | None
+    device_read: float | None
+    device_written: float | None
+    io_some: float | None
+    io_full: float | None
 
 
 class ProgramResult(Frozen):
@@ -23,8 +50,7 @@ class ProgramResult(Frozen):
         tasks: Tasks of each repeat.
         cpus_busy: CPU time of all tasks / wall clock: how many CPUs they kept busy.
         io: Bytes and calls of all tasks of a repeat, each the median over the repeats; None if not counted.
-        received, sent: Bytes of a repeat over the links of the hosts that ran the tasks, whatever sent them, each the
-            median over the repeats; None if not counted.
+        machines: What the machines that ran the tasks counted.
         bound: What bounds it: the shares are the medians over the repeats, and the kind follows from them; None with
             too few looks.
         figures: Name -> what each repeat's tasks printed, the mean of its tasks, over the repeats.
@@ -36,8 +62,7 @@ class ProgramResult(Frozen):
     tasks: int
     cpus_busy: float
     io: TaskIo | None
-    received: int | None
-    sent: int | None
+    machines: MachineCounts
     bound: Bound | None
     figures: dict[str, Estimate]
 
@@ -55,8 +80,7 @@ def command_result(row: ResultRow) -> ProgramResult | None:
         tasks=len(samples[0].tasks),
         cpus_busy=median(sum(task.cpu_ns for task in sample.tasks) / sample.elapsed_ns for sample in samples),
         io=_io(samples),
-        received=_over_links(samples, "received"),
-        sent=_over_links(samples, "sent"),
+        machines=_machines(samples),
         bound=_bound(row, samples),
         figures=_figures([sample.tasks for sample in samples]),
     )
@@ -77,15 +101,46 @@ def _io(samples: list[Sample]) -> TaskIo | None:
     return TaskIo(**{name: round(median(getattr(io, name) for io in counted)) for name in TaskIo.model_fields})
 
 
-def _over_links(samples: list[Sample], way: Literal["received", "sent"]) -> int | None:
-    found: list[float] = []
-    for sample in samples:
-        hosts = {host.host for host in sample.hosts}
-        links = [link for use in sample.uses if use.host in hosts for link in use.links if link.name != "lo"]
-        if not links:
-            return None
-        found.append(sum(getattr(link, way) for link in links) * sample.elapsed_ns / 1e9)
-    return round(median(found))
+def _machines(samples: list[Sample]) -> MachineCounts:
+    def links(way: Literal["received", "sent"]) -> float | None:
+        return _moved(samples, lambda use: [getattr(link, way) for link in use.outer_links])
+
+    def device(way: Literal["read_bytes", "write_bytes"]) -> float | None:
+        return _median([None if sample.block is None else getattr(sample.block, way) for sample in samples])
+
+    return MachineCounts(
+        received=links("received"),
+        sent=links("sent"),
+        loopback=_moved(samples, lambda use: [link.received for link in use.links if link.name == LOOPBACK]),
+        nfs_read=_moved(samples, lambda use: [mount.read for mount in use.mounts]),
+        nfs_written=_moved(samples, lambda use: [mount.written for mount in use.mounts]),
+        device_read=device("read_bytes"),
+        device_written=device("write_bytes"),
+        io_some=_median([_mean([use.io_some for use in _clients(sample)]) for sample in samples]),
+        io_full=_median([_mean([use.io_full for use in _clients(sample)]) for sample in samples]),
+    )
+
+
+def _clients(sample: Sample) -> list[HostUse]:
+    """Return the use of the hosts that ran the tasks: on this machine alone, all that was counted."""
+    hosts = {host.host for host in sample.hosts}
+    return [use for use in sample.uses if use.host in hosts or not hosts]
+
+
+def _moved(samples: list[Sample], rates: Callable[[HostUse], list[float]]) -> float | None:
+    """Return the bytes of a repeat by some rates of the hosts that ran the tasks; None without one in each repeat."""
+    found = [[rate * use.seconds for use in _clients(sample) for rate in rates(use)] for sample in samples]
+    return _median([sum(moved) if moved else None for moved in found])
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known and len(known) == len(values) else None
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _figures(repeats: list[tuple[TaskResult, ...]]) -> dict[str, Estimate]:

@@ -2,13 +2,16 @@
 
 from assay.model.frozen import Frozen
 
+LOOPBACK = "lo"
+"""The interface through which programs of one host reach each other."""
+
 
 class LinkUse(Frozen):
     """The use of a network interface.
 
     Attributes:
-        received, sent: Bytes per second. `received_peak` and `sent_peak` are those of the busiest interval of about
-            half a second.
+        received, sent: Bytes per second. `received_peak` and `sent_peak` are those of the busiest interval between two
+            lines of counters.
         drops: Frames dropped or damaged, in both directions.
         speed: Capacity in bytes per second, each way; None if unknown.
     """
@@ -44,13 +47,26 @@ class DiskUse(Frozen):
     queue: float
 
 
+class MountUse(Frozen):
+    """The traffic of a mounted NFS file system with its server.
+
+    Attributes:
+        name: Mount point.
+        read, written: Bytes per second.
+    """
+
+    name: str
+    read: float
+    written: float
+
+
 class HostUsePoint(Frozen):
     """The use at one moment of a phase.
 
     Attributes:
         at: Seconds since the start of the phase.
         cpu: Busy share of all CPUs; None if unknown.
-        received, sent: Bytes per second of all links.
+        received, sent: Bytes per second of all links but the loopback.
         disk: Busy share of the busiest disk.
     """
 
@@ -73,6 +89,9 @@ class HostUse(Frozen):
         links: Interfaces that carried traffic.
         disks: Disks that had requests.
         segments, segments_again: TCP segments sent, and sent again; None if unknown.
+        mounts: NFS file systems that moved bytes.
+        io_some, io_full: Share of the time in which one thread, or all that were not idle, waited for I/O, on the whole
+            machine by the kernel's count (PSI); None if it does not count.
         softnet_drops: Frames that the kernel dropped because it could not keep up.
         course: The use over time.
     """
@@ -85,10 +104,18 @@ class HostUse(Frozen):
     cpus: int
     links: tuple[LinkUse, ...] = ()
     disks: tuple[DiskUse, ...] = ()
+    mounts: tuple[MountUse, ...] = ()
+    io_some: float | None = None
+    io_full: float | None = None
     segments: int | None = None
     segments_again: int | None = None
     softnet_drops: int | None = None
     course: tuple[HostUsePoint, ...] = ()
+
+    @property
+    def outer_links(self) -> tuple[LinkUse, ...]:
+        """The links to other hosts."""
+        return tuple(link for link in self.links if link.name != LOOPBACK)
 
     @property
     def own_disks(self) -> tuple[DiskUse, ...]:

@@ -19,12 +19,15 @@ from assay.model.study.names import is_counted
 
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
 
+SLOW_PATTERN = "slow_pattern"
+"""The kind of failure of a figure whose pattern took too long on what a program printed."""
+
 
 class ErrorTally(Frozen):
     """Failed operations of one kind in one phase.
 
     Attributes:
-        kind: fault, short_read, short_write or corrupt.
+        kind: fault, short_read, short_write, corrupt, or `SLOW_PATTERN`.
         name: Name of the error, such as ENOSPC; None if the storage gave none.
         domain: What defines the code: os, nfs, http, ...; None without a code.
         code: Number of the error; None without a code.
@@ -170,7 +173,7 @@ class Sample(Partial):
         at_limit: Progress at the time limit, if lanes then went on until each had done as much as the fastest.
         hosts: Part of each host; empty with one engine.
         tasks: Tasks of a command; empty for all other operations.
-        uses: Use of links, CPUs and disks of each host; empty on this machine alone, and for short phases.
+        uses: Use of links, CPUs and disks of each host; on this machine alone only of commands; empty for short phases.
         clock_uncertainty_ns: With several hosts: error bound of `skew_ns`.
         target_per_s: Open loop: requested operations per second.
         unstarted_ops: Open loop: operations that were due but never started.

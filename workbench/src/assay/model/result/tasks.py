@@ -30,6 +30,8 @@ class TaskIo(Frozen):
 class TaskStates(Frozen):
     """What a task did, as seen by looking at its threads at intervals.
 
+    Of several processes at a time those count that the end of the task has waited for.
+
     Attributes:
         looks: Number of looks.
         running_ns: A thread was on a CPU, or ready to be.
@@ -69,6 +71,7 @@ class TaskResult(Frozen):
         io: Its bytes and calls; None if the kernel does not count them.
         states: What it was seen to do; None if it was too short for a look.
         figures: Name -> number that it printed; those that it did not print are missing.
+        slow_figure: Name of the figure whose pattern took too long on what it printed; empty if none did.
     """
 
     task: str
@@ -86,6 +89,7 @@ class TaskResult(Frozen):
     io: TaskIo | None = None
     states: TaskStates | None = None
     figures: dict[str, float] = Field(default_factory=dict)
+    slow_figure: str = ""
 
     @property
     def cpu_ns(self) -> int:

@@ -51,11 +51,6 @@ class ProgramWords(Frozen):
                 if name := found["braced"] or found["plain"]:
                     yield name
 
-    @property
-    def text(self) -> str:
-        """The program in one line, for display."""
-        return " ".join(self.words).replace("\n", "; ") if self.shell else " ".join(map(_quoted, self.words))
-
 
 def replaced(word: str, name: str, value: str) -> str:
     """Return a word with one of its variables replaced."""
@@ -64,12 +59,6 @@ def replaced(word: str, name: str, value: str) -> str:
         return value if name in (found["braced"], found["plain"]) else found[0]
 
     return _VARIABLE.sub(one, word)
-
-
-def _quoted(word: str) -> str:
-    import shlex
-
-    return word if "$" in word and " " not in word else shlex.quote(word)
 
 
 def _word(written: object, *inner: str | int) -> str:
@@ -174,7 +163,7 @@ def _pattern(written: object) -> str:
         raise fault(f"{display_value(written)} is not a pattern", "write a regular expression in quotes")
     try:
         found = re.compile(written, re.MULTILINE)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise fault(f"the pattern cannot be read: {error}", "write a regular expression as Python has them") from None
     if found.groups != 1:
         hint = "put the number in parentheses, such as '([0-9.]+) reads'; (?:...) groups without counting"

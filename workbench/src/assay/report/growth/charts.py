@@ -29,7 +29,7 @@ MAX_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class LinePoint:
     """A point of a line, in the unit of the axis; `ideal` is the value if each host added as much as the first."""
 
     line: str
@@ -48,7 +48,7 @@ def totals_chart(found: Sequence[Scaling]) -> Drawing:
         found: Totals of one operation along one axis; the first `MAX_LINES` are drawn.
     """
     measure, axis = measure_of(found[0].operation), found[0].axis
-    points: list[_Point] = []
+    points: list[LinePoint] = []
     for one in found[:MAX_LINES]:
         first, name = one.points[0], scaling_title(one, has_several_workloads(found))
         for point in one.points:
@@ -57,15 +57,15 @@ def totals_chart(found: Sequence[Scaling]) -> Drawing:
             words = tooltip_text(name, number_words(axis, point.number), value_words)
             ideal = first.rate * point.number / first.number / measure.scale
             ends = low / measure.scale, high / measure.scale
-            points.append(_Point(name, point.number, point.rate / measure.scale, *ends, words, ideal))
+            points.append(LinePoint(name, point.number, point.rate / measure.scale, *ends, words, ideal))
     heights = [value for point in points for value in (point.y, point.ideal or point.y)]
-    return _lines(points, axis, measured_axis(heights, measure.axis_title))
+    return number_lines(points, axis, measured_axis(heights, measure.axis_title))
 
 
 def efficiency_chart(found: Sequence[Scaling]) -> Drawing:
     """Draw efficiency with its interval against the number of hosts, for the same arguments as `totals_chart`."""
     axis = found[0].axis
-    points: list[_Point] = []
+    points: list[LinePoint] = []
     for one in found[:MAX_LINES]:
         name = scaling_title(one, has_several_workloads(found))
         for point in one.points:
@@ -73,22 +73,22 @@ def efficiency_chart(found: Sequence[Scaling]) -> Drawing:
             value_words = f"{numbers.share(point.efficiency)}"
             value_words += f" ({numbers.share(low)} to {numbers.share(high)})" if point.efficiency_interval else ""
             words = tooltip_text(name, number_words(axis, point.number), value_words)
-            points.append(_Point(name, point.number, point.efficiency, low, high, words))
+            points.append(LinePoint(name, point.number, point.efficiency, low, high, words))
     top = max([1.0, *(point.high for point in points)])
-    return _lines(points, axis, share_axis(min(2.0, 1.05 * top), "Efficiency"))
+    return number_lines(points, axis, share_axis(min(2.0, 1.05 * top), "Efficiency"))
 
 
 def best_chart(found: Sequence[BestPoint]) -> Drawing:
     """Draw the best rate against the number of hosts, a line for each target, for one operation and axis."""
     measure, axis = measure_of(found[0].operation), found[0].axis
-    points: list[_Point] = []
+    points: list[LinePoint] = []
     for item in found:
         low, high = (item.rate if end is None else end for end in (item.low, item.high))
         at = ", ".join(numbers.axis_value(name, value) for name, value in item.at)  # type: ignore[arg-type]
         words = tooltip_text(item.target, f"{number_words(axis, item.number)}, {at}", measure.text(item.rate))
         ends = low / measure.scale, high / measure.scale
-        points.append(_Point(item.target, item.number, item.rate / measure.scale, *ends, words))
-    return _lines(points, axis, measured_axis([point.y for point in points], measure.axis_title))
+        points.append(LinePoint(item.target, item.number, item.rate / measure.scale, *ends, words))
+    return number_lines(points, axis, measured_axis([point.y for point in points], measure.axis_title))
 
 
 def variation_chart(found: Sequence[Variation], hosts: bool) -> Drawing:
@@ -98,7 +98,7 @@ def variation_chart(found: Sequence[Variation], hosts: bool) -> Drawing:
         found: Variations of one operation.
         hosts: Draw the variation between numbers of hosts, instead of that between repeats.
     """
-    points: list[_Point] = []
+    points: list[LinePoint] = []
     for one in found[:MAX_LINES]:
         for item in one.sizes:
             value = item.hosts if hosts else item.repeats.value if item.repeats else None
@@ -107,20 +107,26 @@ def variation_chart(found: Sequence[Variation], hosts: bool) -> Drawing:
             ends = (value, value) if hosts or item.repeats is None else (item.repeats.low, item.repeats.high)
             name = f"{one.target}, {one.workload}"
             words = tooltip_text(name, numbers.size(item.size), f"{about_number(100 * value, 2)} %")
-            points.append(_Point(name, item.size, value, *ends, words))
+            points.append(LinePoint(name, item.size, value, *ends, words))
     top = max((point.y for point in points), default=0.1)
-    drawing = _lines(points, "record_size", share_axis(1.4 * top or 0.1, "Coefficient of variation"))
+    drawing = number_lines(points, "record_size", share_axis(1.4 * top or 0.1, "Coefficient of variation"))
     inside = drawing.x.scale.low <= SMALL <= drawing.x.scale.high
     return replace(drawing, marks=(*drawing.marks, ReferenceLine(float(SMALL), "mark"))) if inside else drawing
 
 
-def _along(point: _Point) -> float:
+def _along(point: LinePoint) -> float:
     return point.x
 
 
-def _lines(points: Sequence[_Point], axis: str, y: ChartAxis) -> Drawing:
-    """Draw lines with points and intervals, one colour for each, and dashed lines for ideal growth."""
-    lines: dict[str, list[_Point]] = {}
+def number_lines(points: Sequence[LinePoint], axis: str, y: ChartAxis) -> Drawing:
+    """Draw lines with points and intervals, one colour for each, and dashed lines for ideal growth.
+
+    Args:
+        points: All points; those with the same `line` are connected.
+        axis: Name of the horizontal axis.
+        y: The vertical axis.
+    """
+    lines: dict[str, list[LinePoint]] = {}
     for point in points:
         lines.setdefault(point.line, []).append(point)
     shades = {name: colour_class(number) for number, name in enumerate(lines)}

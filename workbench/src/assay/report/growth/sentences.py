@@ -8,6 +8,7 @@ from assay.analyse.growth.totals import Range
 from assay.analyse.growth.usl import MIN_POINTS, Law, fit_law
 from assay.analyse.scaling import BINDING_SHARE, Scaling
 from assay.analyse.servers import Growth
+from assay.model.study.commands import RUN
 from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.document import Strong, Text
@@ -166,7 +167,12 @@ def has_several_workloads(found: Sequence[Scaling]) -> bool:
 
 
 def scaling_title(found: Scaling, with_workload: bool = False) -> str:
-    """Return the title of a total: `Read, store, 4 KiB`; with `with_workload` the workload follows the target."""
+    """Return the title of a total: `Read, store, 4 KiB`; with `with_workload` the workload follows the target.
+
+    A command has its name in any case: `Command align, store`.
+    """
+    if found.operation == RUN:
+        return ", ".join([f"Command {found.workload}", found.target, *other_values(found.others)])
     work = [found.workload] if with_workload else []
     return ", ".join([numbers.operation_title(found.operation), found.target, *work, *other_values(found.others)])
 

@@ -1,33 +1,21 @@
 """Commands: wall clock, times of tasks, CPU and bytes of each program that was run."""
 
 import math
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 
-from assay.analyse.programs.bound import Bound, BoundKind
-from assay.analyse.programs.results import ProgramResult, command_result
-from assay.model.money.amount import EXACT
-from assay.model.money.priced_designs import FrozenPrices
+from assay.analyse.programs.bound import BoundKind, pressure_difference
+from assay.analyse.programs.results import MachineCounts, ProgramResult, command_result
+from assay.model.escape import escape_line
 from assay.model.result.decision import PointOutcome
 from assay.model.result.result import Estimate, ResultRow
 from assay.model.result.tasks import TaskResult
-from assay.money.cost.stored_prices import egress_cost, hour_of_hosts
+from assay.plan.load import load_study
 from assay.report import numbers
-from assay.report.costs import target_costs
 from assay.report.document import Block, Bullets, Cell, Column, Num, Paragraph, Section, Table
-from assay.report.pricing import money_cell
+from assay.report.sections.commands_costs import CommandRow, cost_blocks
+from assay.report.sections.leading_columns import COMMAND_COLUMNS, command_cells
 from assay.report.view import RunView
 
-_COSTS = (
-    "An hour of the target's design and of the rented hosts, times the median wall clock. Requests and traffic are in "
-    "the hour only as far as the study states them as use of a month. Saving: what storage that never waits would take "
-    "off a run, if it cost the same."
-)
-_EGRESS = (
-    " Egress: what the hosts' links received or sent in a run, as data to the internet beyond what is free each month. "
-    "What they received is paid if the storage is in this cloud and the hosts are not, what they sent if the hosts are "
-    "and the storage is not."
-)
 MIN_REPEATS = 3
 """With fewer repeats an interval is shown nowhere: that of two is as wide as a guess."""
 MIN_STARVED = 0.05
@@ -38,12 +26,19 @@ MIN_WHOLE = 1000
 MIN_SHARE = 0.01
 """Smaller shares of the time are not mentioned."""
 _BITS_PER_MEGABIT = 1e6
+_MACHINES = (
+    "What the machines that ran the tasks counted in the same time, whatever program it was for; medians over the "
+    "repeats. Links: to other hosts. Loopback: between programs of one host, such as a task and a server on the same "
+    "machine, counted once. NFS: between mounted file systems and their servers. Device: the block device below the "
+    "target. I/O waits: share of the time in which one thread of the machine, or all that had something to do, waited "
+    "for I/O (PSI); the kernel counts no waits for FUSE there, and for network file systems only some."
+)
+_NO_PRESSURE = " This kernel does not count waits for I/O (PSI)."
 _CAPTION = (
     "Medians over the repeats that count, with the 95 % interval of the wall clock. Wall clock: from the start of the "
     "first task to the end of the last. In and out: what the programs read and wrote by calls, from files, caches and "
-    "pipes, per second of wall clock. Links: what the hosts received and sent, whatever program it was for. Storage: "
-    "what of it the kernel fetched from and sent to storage; network file systems do not always count there. Bound by "
-    "is not known (–) of programs that were too short for 20 looks."
+    "pipes, per second of wall clock. Storage: what of it the kernel fetched from and sent to storage; network file "
+    "systems do not always count there. Bound by is not known (–) of programs that were too short for 20 looks."
 )
 
 
@@ -65,8 +60,8 @@ def command_blocks(view: RunView) -> tuple[Block, ...]:
     if bounds:
         blocks.append(Bullets(tuple(bounds[:MAX_SENTENCES])))
     blocks.append(_table(view, found))
-    more = (_figures_table(view, found), _costs_table(view, found))
-    return (*blocks, *(table for table in more if table is not None))
+    more = (_machines_table(view, found), _figures_table(view, found))
+    return (*blocks, *(table for table in more if table is not None), *cost_blocks(view, found))
 
 
 def task_table(row: ResultRow) -> Table | None:
@@ -102,12 +97,12 @@ def _task_line(repeat: int, task: TaskResult) -> tuple[Cell, ...]:
         Num(numbers.seconds(task.cpu_ns / 1e9), task.cpu_ns),
         _size(None if io is None else io.call_read_bytes),
         _size(None if io is None else io.call_write_bytes),
-        Num(numbers.NONE if waited is None else f"{100 * waited:.0f} %", waited),
+        _share(waited),
         _task_end(task),
     )
 
 
-def _lead(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> str:
+def _lead(view: RunView, found: Sequence[CommandRow]) -> str:
     words = [
         f"{row.case.workload} on {row.case.target}{_at(view, row)}: {_time(result.wall_s)}" for row, result in found[:3]
     ]
@@ -126,6 +121,14 @@ _BOUND_WORDS: dict[BoundKind, str] = {
     "compute": "compute-bound",
     "waiting": "bound by neither storage nor computing",
     "mixed": "bound by several things",
+}
+
+
+_PRESSURE_WORDS = {
+    "kernel": " The kernel does not agree: by its count (PSI) all of the machine waited for I/O {all} of the time. "
+    "Other programs waited, or threads that the task did not wait for.",
+    "looks": " The kernel does not agree: by its count (PSI) a thread waited for I/O {some} of the time. It counts no "
+    "waits for FUSE, and for network file systems only some; or a call on a file waited for something else.",
 }
 
 
@@ -152,7 +155,14 @@ def _bound_sentence(
     starved = ""
     if bound.starved >= MIN_STARVED:
         starved = f" (at least {100 * bound.starved:.0f} % only ready to run: other threads had the CPUs)"
-    return f"{where} is {_BOUND_WORDS[bound.kind]}: {seen}{starved}; {saved}.{_in_memory(view, row, known)}"
+    differs = pressure_difference(bound, result.machines.io_some, result.machines.io_full)
+    pressure = "" if differs is None else _PRESSURE_WORDS[differs].format(**_percents(result.machines))
+    return f"{where} is {_BOUND_WORDS[bound.kind]}: {seen}{starved}; {saved}.{pressure}{_in_memory(view, row, known)}"
+
+
+def _percents(machines: MachineCounts) -> dict[str, str]:
+    shares = {"some": machines.io_some, "all": machines.io_full}
+    return {name: f"{100 * (share or 0.0):.0f} %" for name, share in shares.items()}
 
 
 def _in_memory(view: RunView, row: ResultRow, known: Mapping[str, ProgramResult]) -> str:
@@ -203,12 +213,9 @@ def _time(value: Estimate) -> str:
     return f"{middle} ({numbers.seconds(value.low)} to {numbers.seconds(value.high)})"
 
 
-def _table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> Table:
-    linked = any(result.received is not None for _, result in found)
+def _table(view: RunView, found: Sequence[CommandRow]) -> Table:
     columns = (
-        Column("Command"),
-        Column("Target"),
-        Column("Point"),
+        *COMMAND_COLUMNS,
         Column("Tasks", is_numeric=True),
         Column("Wall clock", is_numeric=True),
         Column("Bound by"),
@@ -219,120 +226,116 @@ def _table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> Table
         Column("In", "Mb/s", is_numeric=True, drop_rank=1),
         Column("Out", "Mb/s", is_numeric=True, drop_rank=1),
         Column("Total", "Mb/s", is_numeric=True, drop_rank=1),
-        *((Column(f"Links {way}", "Mb/s", is_numeric=True, drop_rank=2) for way in ("in", "out")) if linked else ()),
         Column("Storage", "read", is_numeric=True, is_detail=True),
         Column("Storage", "written", is_numeric=True, is_detail=True),
     )
-    lines = tuple(_line(view, row, result, linked) for row, result in found)
+    lines = tuple(_line(view, row, result) for row, result in found)
     return Table("commands-table", columns, lines, _CAPTION, is_interactive=True)
 
 
-def _line(view: RunView, row: ResultRow, result: ProgramResult, linked: bool) -> tuple[Cell, ...]:
-    """Return the cells of a command's case; `linked`: with the rates of the hosts' links."""
+def _line(view: RunView, row: ResultRow, result: ProgramResult) -> tuple[Cell, ...]:
     wall, io = result.wall_s.median, result.io
     moved = (None, None) if io is None else (io.call_read_bytes, io.call_write_bytes)
     total = None if io is None else io.call_read_bytes + io.call_write_bytes
     stored = (None, None) if io is None else (io.read_bytes, io.write_bytes)
-    cells: tuple[Cell, ...] = (
-        row.case.workload,
-        row.case.target,
-        view.point_of(row),
+    return (
+        *command_cells(view, row),
         Num(f"{result.tasks:,}", result.tasks),
         Num(_time(result.wall_s), wall),
         numbers.NONE if result.bound is None else result.bound.kind,
-        _saving(result.bound),
+        _share(None if result.bound is None else result.bound.saving),
         Num(numbers.seconds(result.task_s), result.task_s),
         Num(numbers.seconds(result.longest_task_s), result.longest_task_s),
         Num(numbers.significant(result.cpus_busy), result.cpus_busy),
         *(_megabits(amount, wall) for amount in (*moved, total)),
-        *(_megabits(amount, wall) for amount in ((result.received, result.sent) if linked else ())),
         *(_size(amount) for amount in stored),
     )
-    return cells
 
 
-def _saving(bound: Bound | None) -> Num:
-    if bound is None:
-        return Num(numbers.NONE, None)
-    return Num(f"{100 * bound.saving:.0f} %", bound.saving)
-
-
-def _megabits(amount: int | None, seconds: float) -> Num:
+def _megabits(amount: float | None, seconds: float) -> Num:
     if amount is None:
         return Num(numbers.NONE, None)
     value = 8 * amount / seconds / _BITS_PER_MEGABIT
     return Num(numbers.significant(value), value)
 
 
-def _size(amount: int | None) -> Num:
-    return Num(numbers.NONE, None) if amount is None else Num(numbers.size(amount), amount)
+def _size(amount: float | None) -> Num:
+    return Num(numbers.NONE, None) if amount is None else Num(numbers.size(round(amount)), amount)
 
 
-def _figures_table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> Table | None:
+def _share(share: float | None) -> Num:
+    return Num(numbers.NONE, None) if share is None else Num(f"{100 * share:.0f} %", share)
+
+
+_MACHINE_COLUMNS: Mapping[str, tuple[str, str]] = {
+    "received": ("Links in", "Mb/s"),
+    "sent": ("Links out", "Mb/s"),
+    "loopback": ("Loopback", "Mb/s"),
+    "nfs_read": ("NFS", "read"),
+    "nfs_written": ("NFS", "written"),
+    "device_read": ("Device", "read"),
+    "device_written": ("Device", "written"),
+    "io_some": ("I/O waits", "some"),
+    "io_full": ("I/O waits", "all"),
+}
+"""Field of `MachineCounts` -> heading, and unit or part."""
+
+
+def _machines_table(view: RunView, found: Sequence[CommandRow]) -> Table | None:
+    """Return what the machines counted meanwhile, without what none has counted; None if that is nothing."""
+    names = [name for name in _MACHINE_COLUMNS if any(getattr(one.machines, name) is not None for _, one in found)]
+    if not names:
+        return None
+    lines = [
+        (*command_cells(view, row), *(_machine_cell(name, getattr(one.machines, name), one) for name in names))
+        for row, one in found
+    ]
+    columns = (*COMMAND_COLUMNS, *(Column(*_MACHINE_COLUMNS[name], is_numeric=True) for name in names))
+    is_counted = any(sample.uses for row, _ in found for sample in row.samples)
+    unknown = _NO_PRESSURE if is_counted and "io_some" not in names else ""
+    return Table("command-machines", columns, tuple(lines), _MACHINES + unknown, is_interactive=True)
+
+
+def _machine_cell(name: str, value: float | None, result: ProgramResult) -> Num:
+    if name in ("io_some", "io_full"):
+        return _share(value)
+    is_rate = _MACHINE_COLUMNS[name][1] == "Mb/s"
+    return _megabits(value, result.wall_s.median) if is_rate else _size(value)
+
+
+def _figures_table(view: RunView, found: Sequence[CommandRow]) -> Table | None:
     names = list(dict.fromkeys(name for _, result in found for name in result.figures))
     if not names:
         return None
-    columns = (Column("Command"), Column("Target"), Column("Point"), *(Column(name, is_numeric=True) for name in names))
-    lines: list[tuple[Cell, ...]] = [
-        (row.case.workload, row.case.target, view.point_of(row), *(_figure(result.figures.get(name)) for name in names))
+    columns = (*COMMAND_COLUMNS, *(Column(name, is_numeric=True) for name in names))
+    units = _units(view)
+    lines = [
+        (
+            *command_cells(view, row),
+            *(_figure(result.figures.get(name), units.get((row.case.workload, name), "")) for name in names),
+        )
         for row, result in found
     ]
     caption = "Numbers that the programs printed: the mean of a repeat's tasks, then the median over the repeats."
     return Table("figures-table", columns, tuple(lines), caption, is_interactive=True)
 
 
-def _figure(value: Estimate | None) -> Num:
+def _units(view: RunView) -> Mapping[tuple[str, str], str]:
+    """Return (command, figure) -> the unit that the study states."""
+    study = load_study(view.run.study_text.encode()).study
+    commands = {} if study is None else {name: work.command for name, work in study.workloads.items()}
+    return {
+        (name, figure): one.unit
+        for name, command in commands.items()
+        if command is not None
+        for figure, one in command.figures.items()
+    }
+
+
+def _figure(value: Estimate | None, unit: str) -> Num:
     if value is None:
         return Num(numbers.NONE, None)
     number = value.median
     is_whole = number.is_integer() or (math.isfinite(number) and abs(number) >= MIN_WHOLE)
-    return Num(numbers.count(number) if is_whole else numbers.significant(number), number)
-
-
-def _costs_table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> Table | None:
-    """Return what a run of each command costs; None if the study names no prices for their targets."""
-    prices = view.run.prices
-    if prices is None:
-        return None
-    hours = {item.target: item.hour for item in target_costs(view) if item.hour is not None}
-    linked = any(result.received is not None for _, result in found) and egress_cost(prices, 0) is not None
-    lines = [
-        _cost_line(view, row, result, EXACT.add(hours[row.case.target], hour_of_hosts(prices)))
-        + (_egress(prices, result) if linked else ())
-        for row, result in found
-        if row.case.target in hours
-    ]
-    if not lines:
-        return None
-    unit = prices.book.currency
-    columns = (
-        Column("Command"),
-        Column("Target"),
-        Column("Point"),
-        Column("An hour", unit, is_numeric=True),
-        Column("A run", unit, is_numeric=True),
-        Column("A task", unit, is_numeric=True),
-        Column("Saving", "at most", is_numeric=True),
-        *((Column("Egress", way, is_numeric=True) for way in ("received", "sent")) if linked else ()),
-    )
-    caption = _COSTS + (_EGRESS if linked else "")
-    return Table("command-costs", columns, tuple(lines), caption, is_interactive=True)
-
-
-def _cost_line(view: RunView, row: ResultRow, result: ProgramResult, hour: Decimal) -> tuple[Cell, ...]:
-    cost = EXACT.divide(EXACT.multiply(hour, Decimal(repr(result.wall_s.median))), Decimal(3600))
-    saved = None if result.bound is None else EXACT.multiply(cost, Decimal(repr(result.bound.saving)))
-    return (
-        row.case.workload,
-        row.case.target,
-        view.point_of(row),
-        money_cell(hour),
-        money_cell(cost),
-        money_cell(EXACT.divide(cost, Decimal(result.tasks))),
-        Num(numbers.NONE, None) if saved is None else money_cell(saved),
-    )
-
-
-def _egress(prices: FrozenPrices, result: ProgramResult) -> tuple[Cell, ...]:
-    costs = (None if size is None else egress_cost(prices, size) for size in (result.received, result.sent))
-    return tuple(Num(numbers.NONE, None) if cost is None else money_cell(cost) for cost in costs)
+    text = numbers.count(number) if is_whole else numbers.significant(number)
+    return Num(f"{text} {escape_line(unit)}".rstrip(), number)

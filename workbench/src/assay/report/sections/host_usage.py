@@ -74,7 +74,7 @@ def _lines(view: RunView, row: ResultRow, uses: tuple[HostUse, ...]) -> Iterator
         begin = (*head, "all, this machine", _share(median(cpu) if cpu else None))
         yield (*begin, *_link(None), *_disk(_busiest(others)), *_lost(None))
     for use in uses:
-        link = max(use.links, key=lambda link: max(link.received, link.sent), default=None)
+        link = max(use.outer_links or use.links, key=lambda link: max(link.received, link.sent), default=None)
         begin = (*head, use.host, _share(None if use.shared else use.cpu))
         yield (*begin, *_link(link), *_disk(_busiest(use.own_disks)), *_lost(use))
 
