@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from assay.analyse.needs.outcome import NeedOutcome
 from assay.model.units import about_count, about_latency, about_number, about_size
-from assay.rooms.fit.model.answer import NeedOutcome
 from assay.rooms.fit.model.profile import Profile, Requirement
 from assay.rooms.fit.work.answer import FitAnswer
 
@@ -29,9 +29,7 @@ def need_text(need: Requirement) -> str:
     named = {"busy": "accelerators busy", "mean": f"mean latency of {what}"}.get(need.measure)
     if named is None:
         named = f"{need.measure} of {what}"
-    bound = need.below if need.below is not None else need.at_least
-    assert bound is not None
-    return f"{named} {'below' if need.is_latency else 'at least'} {number_text(need, bound)}"
+    return f"{named} {'below' if need.is_latency else 'at least'} {number_text(need, need.limit.value)}"
 
 
 def outcome_text(need: Requirement, outcome: NeedOutcome) -> str:
@@ -52,7 +50,7 @@ def answer_lines(found: FitAnswer, place: str) -> list[str]:
     lines = [f"{place}: {profile.question}{emulated} {found.answer}"]
     for need, outcome in found.outcomes:
         why = f": {outcome.why}" if outcome.why else ""
-        lines.append(f"  {outcome.answer}: {need_text(need)}; measured {outcome_text(need, outcome)}{why}")
+        lines.append(f"  {outcome.status}: {need_text(need)}; measured {outcome_text(need, outcome)}{why}")
     return lines
 
 
@@ -87,7 +85,7 @@ def answer_json(found: FitAnswer, place: str, run: str, folder: str, amount: str
 def _requirement_json(profile: Profile, need: Requirement, outcome: NeedOutcome) -> dict[str, Any]:
     source = profile.sources[need.source - 1]
     return {
-        "answer": str(outcome.answer),
+        "answer": str(outcome.status),
         "operation": need.operation,
         "kind": need.kind,
         "measure": need.measure,

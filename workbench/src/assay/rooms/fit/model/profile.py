@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from assay.analyse.needs.outcome import NeedLimit
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
 from assay.model.study.axis import fault
@@ -145,9 +146,11 @@ class Requirement(Frozen):
         return self.measure == "mean" or (self.measure.startswith("p") and self.measure[1:2].isdigit())
 
     @property
-    def allowed_share(self) -> float:
-        """Share of the operations that may take longer; of percentiles only."""
-        return 1 - parse_percent(self.measure) / 100
+    def limit(self) -> NeedLimit:
+        """What is required of the number."""
+        value = self.at_least if self.below is None else self.below
+        assert value is not None
+        return NeedLimit("iops" if self.measure == "rate" else self.measure, value, self.kind)
 
 
 class Data(Frozen):
