@@ -26,6 +26,7 @@ class RepeatLatencies:
         client_wait_ns: Closed loop: time in which operations may have waited for a CPU of this host, and not for the
             storage.
         client_late_ops: Open loop: operations that such waits may have delayed.
+        client_longest_ns: Open loop: the longest such wait; None if it is not known.
     """
 
     values: npt.NDArray[np.int64]
@@ -33,6 +34,7 @@ class RepeatLatencies:
     unstarted: int = 0
     client_wait_ns: float = 0.0
     client_late_ops: float = 0.0
+    client_longest_ns: float | None = None
 
     @property
     def ops(self) -> int:

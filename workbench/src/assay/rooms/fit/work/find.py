@@ -147,7 +147,8 @@ class Finder:
             # Operations that were due shortly before the end may yet have held the bound.
             unstarted = max(0, sample.unstarted_ops - math.ceil(rate * limit_s))
             late = LATE_FACTOR * wait_share(row, sample) * merged.total
-            yield RepeatLatencies(values, counts, unstarted, client_late_ops=late)
+            longest = None if sample.watch is None else sample.watch.lateness.get("max")
+            yield RepeatLatencies(values, counts, unstarted, client_late_ops=late, client_longest_ns=longest)
 
 
 def _analysis(store: RunStore) -> RunAnalysis:

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 from typing import NamedTuple
 
+from assay.analyse.needs.decide import LATE_FACTOR
 from assay.analyse.needs.latencies import RepeatLatencies
 from assay.analyse.needs.outcome import NeedStatus
-from assay.analyse.statistics.shares import effective_share
+from assay.analyse.statistics.shares import Exceeding, effective_share
 from assay.rooms.fit.model.bound import LatencyBound
 from assay.rooms.fit.work.knee import Knee, fit_knee
 
@@ -185,14 +187,15 @@ class RateSearch:
     def _fit(self, storage_only: bool = False) -> Knee | None:
         limit = self._bound.limit_ns
         shares = {
-            rate: [each.over_without_waits(limit) if storage_only else each.over(limit) for each in repeats]
+            rate: [storage_over(each, limit) if storage_only else each.over(limit) for each in repeats]
             for rate, repeats in self.measured.items()
         }
         return fit_knee(shares, self._bound.allowed_share, self._capacity)
 
     def _late_share(self) -> float:
-        """Return the greatest share of a repeat's operations that waits for a CPU may have delayed."""
-        return max(each.client_late_ops / max(1, each.ops) for repeats in self.measured.values() for each in repeats)
+        """Return the median share of a repeat's operations that waits for a CPU may have delayed."""
+        everything = [each for repeats in self.measured.values() for each in repeats]
+        return median(each.client_late_ops / max(1, each.ops) for each in everything)
 
     def _result(self, final: RatePlan) -> FoundRate:
         holds, fails, _ = self._bracket()
@@ -208,7 +211,8 @@ class RateSearch:
         if high is None and fails >= self._top(holds) and self._late_share() > self._bound.allowed_share / 2:
             # Without what waits for a CPU may have delayed, no rate fails: the place may hold more.
             return FoundRate(None, low, None, fails_at, self.measured)
-        high = fails if high is None else high
+        # Waits take capacity: without them the place could do so much more.
+        high = fails if high is None else high / (1 - min(0.5, self._late_share() / LATE_FACTOR))
         high = min(high, self._top(holds) * (1 + FINEST))
         if low is None:
             return FoundRate(None, None, high, fails_at, self.measured)
@@ -231,11 +235,22 @@ def _plan(rates: Sequence[float], repeats: int, warm_up: float, seconds: float, 
     return RatePlan(rounded, repeats, warm_up, seconds, is_final)
 
 
+def storage_over(repeat: RepeatLatencies, limit_ns: int) -> Exceeding:
+    """Return how many operations took longer even without any wait for a CPU of this host.
+
+    One wait delays an operation by no more than the longest; `RateSearch` counts apart that waits take capacity.
+    """
+    least = repeat.over_without_waits(limit_ns)
+    if repeat.client_longest_ns is None:
+        return least
+    return max(least, repeat.over(limit_ns + round(repeat.client_longest_ns)))
+
+
 def rate_status(repeats: Sequence[RepeatLatencies], bound: LatencyBound) -> NeedStatus:
     """Return whether the bound holds in repeats of a rate; what waits for a CPU delayed proves no failure."""
     allowed = bound.allowed_share
     if effective_share([each.over(bound.limit_ns) for each in repeats]).is_below(allowed):
         return NeedStatus.YES
-    if effective_share([each.over_without_waits(bound.limit_ns) for each in repeats]).is_above(allowed):
+    if effective_share([storage_over(each, bound.limit_ns) for each in repeats]).is_above(allowed):
         return NeedStatus.NO
     return NeedStatus.UNDECIDED
