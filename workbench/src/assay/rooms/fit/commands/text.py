@@ -4,7 +4,7 @@ from typing import Any
 
 from assay.analyse.needs.outcome import NeedOutcome
 from assay.model.units import about_count, about_latency, about_number, about_size
-from assay.rooms.fit.model.profile import Profile, Requirement
+from assay.rooms.fit.model.profile import Job, Profile, Requirement
 from assay.rooms.fit.work.answer import FitAnswer
 
 UNITS = {"throughput": "bytes/s", "rate": "1/s", "busy": "share"}
@@ -51,7 +51,19 @@ def answer_lines(found: FitAnswer, place: str) -> list[str]:
     for need, outcome in found.outcomes:
         why = f": {outcome.why}" if outcome.why else ""
         lines.append(f"  {outcome.status}: {need_text(need)}; measured {outcome_text(need, outcome)}{why}")
+    for job in profile.jobs:
+        times = [
+            f"{need.operation} {about_latency(seconds * 1e9)}"
+            for need, outcome in found.outcomes
+            if (seconds := _job_seconds(job, need, outcome)) is not None
+        ]
+        lines += [f"  time of {job.what}: {', '.join(times)}"] if times else []
     return lines
+
+
+def _job_seconds(job: Job, need: Requirement, outcome: NeedOutcome) -> float | None:
+    """Return how long a job takes at the measured throughput; None if none was measured."""
+    return job.bytes / outcome.value if need.measure == "throughput" and outcome.value else None
 
 
 def ground_lines(profile: Profile, amount: str) -> list[str]:
@@ -76,6 +88,12 @@ def answer_json(found: FitAnswer, place: str, run: str, folder: str, amount: str
         "repeats": found.repeats,
         "accelerators": found.accelerators,
         "requirements": [_requirement_json(found.profile, *each) for each in found.outcomes],
+        "jobs": [
+            {"what": job.what, "bytes": job.bytes, "operation": need.operation, "seconds": seconds}
+            for job in found.profile.jobs
+            for need, outcome in found.outcomes
+            if (seconds := _job_seconds(job, need, outcome)) is not None
+        ],
         "reduced": amount,
         "method": found.profile.method,
         "not_covered": list(found.profile.not_covered),

@@ -173,6 +173,18 @@ class Data(Frozen):
     seconds: Annotated[int, _parsed(parse_duration)]
 
 
+class Job(Frozen):
+    """Something that the application does at once, whose time follows from the throughput.
+
+    Attributes:
+        what: What it is, in words.
+        bytes: How much it moves in each requirement that is a throughput.
+    """
+
+    what: Text
+    bytes: Annotated[int, _parsed(parse_size)]
+
+
 class Profile(Frozen):
     """What an application needs of its storage.
 
@@ -186,6 +198,7 @@ class Profile(Frozen):
         objects: Fields of the workload in buckets; None: it needs files.
         data: How much data is laid out; None: what the work writes is small.
         repeats: Repeats of the work.
+        jobs: What takes how long at the measured throughput; of profiles that require one.
         method: How the answer is found, where that is not plain.
         not_covered: What the answer does not say.
     """
@@ -199,6 +212,7 @@ class Profile(Frozen):
     objects: dict[str, Any] | None = None
     data: Data | None = None
     repeats: Annotated[int, Field(ge=3, le=100)] = 6
+    jobs: tuple[Job, ...] = ()
     method: str = ""
     not_covered: tuple[str, ...] = ()
 
