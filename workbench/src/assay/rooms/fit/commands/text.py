@@ -4,7 +4,7 @@ from typing import Any
 
 from assay.analyse.needs.outcome import NeedOutcome
 from assay.model.units import about_count, about_latency, about_number, about_size
-from assay.rooms.fit.model.profile import Job, Profile, Requirement
+from assay.rooms.fit.model.profile import Profile, ProfileJob, Requirement
 from assay.rooms.fit.work.answer import FitAnswer
 
 UNITS = {"throughput": "bytes/s", "rate": "1/s", "busy": "share"}
@@ -61,7 +61,7 @@ def answer_lines(found: FitAnswer, place: str) -> list[str]:
     return lines
 
 
-def _job_seconds(job: Job, need: Requirement, outcome: NeedOutcome) -> float | None:
+def _job_seconds(job: ProfileJob, need: Requirement, outcome: NeedOutcome) -> float | None:
     """Return how long a job takes at the measured throughput; None if none was measured."""
     return job.bytes / outcome.value if need.measure == "throughput" and outcome.value else None
 

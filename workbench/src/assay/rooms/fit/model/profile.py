@@ -173,7 +173,7 @@ class Data(Frozen):
     seconds: Annotated[int, _parsed(parse_duration)]
 
 
-class Job(Frozen):
+class ProfileJob(Frozen):
     """Something that the application does at once, whose time follows from the throughput.
 
     Attributes:
@@ -212,7 +212,7 @@ class Profile(Frozen):
     objects: dict[str, Any] | None = None
     data: Data | None = None
     repeats: Annotated[int, Field(ge=3, le=100)] = 6
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[ProfileJob, ...] = ()
     method: str = ""
     not_covered: tuple[str, ...] = ()
 

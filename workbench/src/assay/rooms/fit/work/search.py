@@ -27,6 +27,8 @@ MIN_SECONDS, FINAL_SECONDS = 0.5, 2.5
 """Shortest repeat of a step, and of the final run."""
 SURELY = 0.9
 """A rate that was held is above the knee by chance at most so little that this share of it is below."""
+MAX_LATE_SHARE = 0.04
+"""Repeats with more operations that waits for a CPU may have delayed are left out, unless a rate has no others."""
 OPERATIONS_BEYOND = 10
 """So many operations are expected beyond the percentile in a repeat near the knee, if there is time for them."""
 
@@ -108,7 +110,8 @@ class RateSearch:
 
     def _add(self, plan: RatePlan) -> None:
         for rate, repeats in self._measure(plan).items():
-            self.measured.setdefault(rate, []).extend(repeats)
+            calm = [each for each in repeats if late_share(each) <= MAX_LATE_SHARE]
+            self.measured.setdefault(rate, []).extend(calm or repeats)
 
     def _bracket(self) -> tuple[float | None, float, bool]:
         """Return the highest rate that holds, the lowest that fails, and whether one between them is undecided.
@@ -195,7 +198,7 @@ class RateSearch:
     def _late_share(self) -> float:
         """Return the median share of a repeat's operations that waits for a CPU may have delayed."""
         everything = [each for repeats in self.measured.values() for each in repeats]
-        return median(each.client_late_ops / max(1, each.ops) for each in everything)
+        return median(map(late_share, everything))
 
     def _result(self, final: RatePlan) -> FoundRate:
         holds, fails, _ = self._bracket()
@@ -208,11 +211,14 @@ class RateSearch:
             grown_s = final.warm_up_s + final.seconds * (1 - self._bound.allowed_share)
             low /= 1 + self._limit_s / grown_s
         high = None if storage is None else storage.high
-        if high is None and fails >= self._top(holds) and self._late_share() > self._bound.allowed_share / 2:
-            # Without what waits for a CPU may have delayed, no rate fails: the place may hold more.
+        late = self._late_share()
+        if late > MAX_LATE_SHARE or (
+            high is None and fails >= self._top(holds) and late > self._bound.allowed_share / 2
+        ):
+            # Without what waits for a CPU may have delayed, no rate is known to fail: the place may hold more.
             return FoundRate(None, low, None, fails_at, self.measured)
         # Waits take capacity: without them the place could do so much more.
-        high = fails if high is None else high / (1 - min(0.5, self._late_share() / LATE_FACTOR))
+        high = fails if high is None else high / (1 - late / LATE_FACTOR)
         high = min(high, self._top(holds) * (1 + FINEST))
         if low is None:
             return FoundRate(None, None, high, fails_at, self.measured)
@@ -233,6 +239,11 @@ def _plan(rates: Sequence[float], repeats: int, warm_up: float, seconds: float, 
     """Return a plan whose rates have four digits, so that they are written in a study as they are measured."""
     rounded = tuple(sorted({float(f"{rate:.4g}") for rate in rates}))
     return RatePlan(rounded, repeats, warm_up, seconds, is_final)
+
+
+def late_share(repeat: RepeatLatencies) -> float:
+    """Return the share of a repeat's operations that waits for a CPU of this host may have delayed."""
+    return repeat.client_late_ops / max(1, repeat.ops)
 
 
 def storage_over(repeat: RepeatLatencies, limit_ns: int) -> Exceeding:
