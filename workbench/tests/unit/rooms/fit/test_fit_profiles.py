@@ -14,7 +14,7 @@ from assay.plan.load import load_study
 from assay.rooms.fit.commands.text import answer_lines, ground_lines, need_text
 from assay.rooms.fit.model.bound import parse_latency_bound
 from assay.rooms.fit.model.profile import Accelerator
-from assay.rooms.fit.work.accelerators import Delivery, busy_share
+from assay.rooms.fit.work.accelerators import Delivery, busy_share, course_of
 from assay.rooms.fit.work.answer import FitAnswer
 from assay.rooms.fit.work.place import FitPlace, place_of_target
 from assay.rooms.fit.work.profiles import find_profile, profile_names, shipped_profile
@@ -149,6 +149,16 @@ def test_what_is_read_ahead_bridges_a_short_stall_and_not_a_long_one() -> None:
     short, long = (busy_share(course(*[200e6] * 20, *[0.0] * stalled, *[200e6] * 20), H100, 1) for stalled in (8, 40))
     assert short == 1
     assert long == pytest.approx((80 - 32) / 80)
+
+
+def test_intervals_in_which_nothing_ended_are_time_without_data() -> None:
+    """50 MB/s are demanded; 5 MB come in the first of ten intervals, and again in the sixth."""
+    tenth = 100_000_000
+    bursts = [(0, tenth, 5_000_000), (5 * tenth, 6 * tenth, 5_000_000)]
+    found = course_of(bursts, 10 * tenth)
+    assert sum(each.seconds for each in found) == pytest.approx(1)
+    assert busy_share(found, H100, 1) == pytest.approx(0.2)
+    assert course_of([], 5 * tenth) == [Delivery(0.5, 0)]
 
 
 def dlio_utilisation(bytes_per_s: float, steps: int) -> float:

@@ -9,11 +9,11 @@ from assay.analyse.usable import usable
 from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.result.sample import Sample
 from assay.rooms.fit.model.profile import Profile, Requirement
-from assay.rooms.fit.work.accelerators import Delivery, busy_share
+from assay.rooms.fit.work.accelerators import busy_share, course_of
 from assay.store import RunStore
 
-Deliveries = Mapping[int, Sequence[Delivery]]
-"""Repeat -> what was read in each of its intervals."""
+Deliveries = Mapping[int, Sequence[tuple[int, int, int]]]
+"""Repeat -> start and end of each interval in nanoseconds, and the bytes that were read in it."""
 
 
 class FitAnswer(NamedTuple):
@@ -70,7 +70,7 @@ def _busy_share(
 
     def share(sample: Sample) -> float | None:
         found = deliveries.get(sample.repeat)
-        return busy_share(found, accelerator, accelerators) if found else None
+        return busy_share(course_of(found, sample.elapsed_ns), accelerator, accelerators) if found else None
 
     return share
 
@@ -84,9 +84,8 @@ def _deliveries(store: RunStore) -> dict[str, Deliveries]:
     from assay.run.series import run_rows
     from assay.terminal.output import note
 
-    found: dict[str, dict[int, list[Delivery]]] = {}
+    found: dict[str, dict[int, list[tuple[int, int, int]]]] = {}
     for row in run_rows(store, note):
-        seconds = (row["end_ns"] - row["start_ns"]) / 1e9
-        delivery = Delivery(seconds, float(row["read_bytes"] + row["object_bytes"]))
-        found.setdefault(row["operation"], {}).setdefault(row["repeat"], []).append(delivery)
-    return {operation: dict(repeats) for operation, repeats in found.items()}
+        interval = row["start_ns"], row["end_ns"], row["read_bytes"] + row["object_bytes"]
+        found.setdefault(row["operation"], {}).setdefault(row["repeat"], []).append(interval)
+    return dict(found)
