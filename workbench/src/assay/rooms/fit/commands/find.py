@@ -8,7 +8,15 @@ import typer
 
 from assay.cli.changes import ON_ROOT
 from assay.model.base import EXIT_INTERRUPTED, EXIT_USAGE, AssayError
-from assay.model.units import UnitError, about_count, about_duration, about_latency, parse_duration, parse_size
+from assay.model.units import (
+    UnitError,
+    about_count,
+    about_duration,
+    about_latency,
+    about_number,
+    parse_duration,
+    parse_size,
+)
 from assay.terminal.output import note, print_json, print_line
 from assay.terminal.settings import RUNS
 
@@ -159,12 +167,12 @@ def _lines(
     rate, what = found.rate, f"{place.written}: {load.operation}"
     if found.doubt:
         lines = [f"{what}: undecided: {found.doubt}"]
-    elif rate.low is None:
-        ending = f"it fails at {about_count(rate.fails_at)}/s already" if rate.fails_at else "it is undecided"
-        lines = [f"{what}: no rate is known to hold {bound}: {ending}"]
-    elif rate.estimate is None or rate.high is None:
-        why = "operations waited for a CPU of this host, which may be why they took longer at higher rates"
-        lines = [f"{what}: undecided: it holds {bound} up to {about_count(rate.low)}/s at least; {why}"]
+    elif rate.low is None and rate.fails_at is not None:
+        lines = [f"{what}: no rate is known to hold {bound}: it fails at {about_count(rate.fails_at)}/s already"]
+    elif rate.low is None or rate.estimate is None or rate.high is None:
+        least = "" if rate.low is None else f" it holds {bound} up to {about_count(rate.low)}/s at least;"
+        waits = f"operations waited for a CPU of this host for {about_number(100 * rate.wait_share)} % of the time"
+        lines = [f"{what}: undecided:{least} {waits}, and repeats differ"]
     else:
         between = f"95 %: {about_count(rate.low)}/s to {about_count(rate.high)}/s"
         lines = [f"{what}: holds {bound} up to about {about_count(rate.estimate)}/s ({between})"]

@@ -62,6 +62,8 @@ class FoundRate(NamedTuple):
         low: Lower end of its 95 % interval; None if no rate is known to hold.
         high: Upper end of its 95 % interval; None if no rate is known to fail.
         fails_at: Lowest rate that was measured, if it fails; else None.
+        wait_share: Share of the time in which operations waited for a CPU of this host at most; the median of the
+            repeats.
         measured: All that was measured.
     """
 
@@ -69,6 +71,7 @@ class FoundRate(NamedTuple):
     low: float | None
     high: float | None
     fails_at: float | None
+    wait_share: float
     measured: Measured
 
 
@@ -216,14 +219,14 @@ class RateSearch:
             high is None and fails >= self._top(holds) and late > self._bound.allowed_share / 2
         ):
             # Without what waits for a CPU may have delayed, no rate is known to fail: the place may hold more.
-            return FoundRate(None, low, None, fails_at, self.measured)
+            return FoundRate(None, low, None, fails_at, late / LATE_FACTOR, self.measured)
         # Waits take capacity: without them the place could do so much more.
         high = fails if high is None else high / (1 - late / LATE_FACTOR)
         high = min(high, self._top(holds) * (1 + FINEST))
         if low is None:
-            return FoundRate(None, None, high, fails_at, self.measured)
+            return FoundRate(None, None, high, fails_at, late / LATE_FACTOR, self.measured)
         estimate = math.sqrt(low * high) if knee is None else min(max(knee.rate, low), high)
-        return FoundRate(estimate, min(low, estimate), high, fails_at, self.measured)
+        return FoundRate(estimate, min(low, estimate), high, fails_at, late / LATE_FACTOR, self.measured)
 
 
 START_SECONDS = 0.35
