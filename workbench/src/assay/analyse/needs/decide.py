@@ -30,7 +30,7 @@ _DOUBTS = {
 a provider's throttle, belongs to the place."""
 _REMARKS = {
     NeedStatus.YES: frozenset({Verdict.UNVERIFIED}),
-    NeedStatus.NO: frozenset({Verdict.NETWORK_BOUND, Verdict.THROTTLED}),
+    NeedStatus.NO: frozenset({Verdict.NETWORK_BOUND, Verdict.THROTTLED, Verdict.CONTENDED}),
     NeedStatus.UNDECIDED: frozenset[Verdict](),
 }
 """Verdicts that are named with an answer."""
@@ -54,22 +54,34 @@ def decide(limit: NeedLimit, row: ResultRow, value: Callable[[Sample], float | N
         few = "one repeat has no interval" if samples else "nothing was measured"
         return NeedOutcome(NeedStatus.UNDECIDED, why=errors or few)
     if limit.is_upper:
-        return _with_doubts(_sustained(_decide_latency(limit, row, samples), row, samples), row)
-    return _with_doubts(_decide_least(limit, row, samples, value), row)
+        return _with_doubts(limit, _sustained(_decide_latency(limit, row, samples), row, samples), row)
+    return _with_doubts(limit, _decide_least(limit, row, samples, value), row)
 
 
-def _with_doubts(outcome: NeedOutcome, row: ResultRow) -> NeedOutcome:
+def _with_doubts(limit: NeedLimit, outcome: NeedOutcome, row: ResultRow) -> NeedOutcome:
     """Return the outcome, undecided where a verdict says that its number does not show it."""
     if Verdict.INCOMPLETE in row.verdicts:
         return outcome._replace(status=NeedStatus.UNDECIDED, why="operations failed, or repeats are missing")
     waits = {item.verdict for item in row.findings if item.rule == CPU_WAIT_RULE}
     waits -= {item.verdict for item in row.findings if item.rule != CPU_WAIT_RULE}
     verdicts = [each for each in row.verdicts if each not in waits]
-    doubt = next((each for each in verdicts if each in _DOUBTS[outcome.status]), None)
+    doubts = _DOUBTS[outcome.status]
+    if outcome.status is NeedStatus.NO and _fails_alone(limit, outcome, row):
+        doubts = doubts - {Verdict.CONTENDED}
+    doubt = next((each for each in verdicts if each in doubts), None)
     if doubt is not None:
         return outcome._replace(status=NeedStatus.UNDECIDED, why=_verdict_text(row, doubt))
     remark = next((each for each in verdicts if each in _REMARKS[outcome.status]), None)
     return outcome if remark is None or outcome.why else outcome._replace(why=_verdict_text(row, remark))
+
+
+def _fails_alone(limit: NeedLimit, outcome: NeedOutcome, row: ResultRow) -> bool:
+    """Whether a number would fail even without the other users of the device, who slowed it by a known factor."""
+    found = [item.numbers.get("max_slowdown", math.inf) for item in row.findings if item.verdict is Verdict.CONTENDED]
+    factor = math.prod(found) if found else math.inf
+    if limit.is_upper:
+        return (outcome.low or 0.0) / factor > limit.value
+    return outcome.high is not None and outcome.high * factor < limit.value
 
 
 def _verdict_text(row: ResultRow, verdict: Verdict) -> str:

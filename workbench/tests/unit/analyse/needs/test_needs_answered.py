@@ -62,6 +62,14 @@ def test_what_the_client_limited_can_say_yes_but_not_no() -> None:
         assert str(verdict) in slow.worst.outcome.why
 
 
+def test_a_device_that_others_use_fails_only_if_it_would_alone() -> None:
+    measured = row(100e6, Verdict.CONTENDED)
+    for factor, status in ((1.5, NeedStatus.NO), (8.0, NeedStatus.UNDECIDED)):
+        finding = measured.findings[0].model_copy(update={"numbers": {"max_slowdown": factor}})
+        shared = measured.model_copy(update={"findings": (finding,)})
+        assert need_answers([READ], [shared])[0].status is status
+
+
 def test_each_target_answers_for_itself_and_what_was_not_measured_does_not() -> None:
     found = need_answers([READ], [row(900e6), row(100e6, target="nas")])
     assert [(one.target, one.status) for one in found] == [("disk", NeedStatus.YES), ("nas", NeedStatus.NO)]
