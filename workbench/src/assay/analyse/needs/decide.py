@@ -68,6 +68,9 @@ def _with_doubts(limit: NeedLimit, outcome: NeedOutcome, row: ResultRow) -> Need
     doubts = _DOUBTS[outcome.status]
     if outcome.status is NeedStatus.NO and _fails_alone(limit, outcome, row):
         doubts = doubts - {Verdict.CONTENDED}
+    if not limit.is_upper and (outcome.status is NeedStatus.YES or _fails_together(limit, row)):
+        # The time of the last thread counts, so that threads that end at different times make a rate too low at most.
+        doubts = doubts - {Verdict.SKEWED}
     doubt = next((each for each in verdicts if each in doubts), None)
     if doubt is not None:
         return outcome._replace(status=NeedStatus.UNDECIDED, why=_verdict_text(row, doubt))
@@ -82,6 +85,13 @@ def _fails_alone(limit: NeedLimit, outcome: NeedOutcome, row: ResultRow) -> bool
     if limit.is_upper:
         return (outcome.low or 0.0) / factor > limit.value
     return outcome.high is not None and outcome.high * factor < limit.value
+
+
+def _fails_together(limit: NeedLimit, row: ResultRow) -> bool:
+    """Whether a rate is also too low in the time in which all threads ran."""
+    samples = usable(row.samples)
+    steady = [sample.steady_iops if limit.measure == "iops" else sample.steady for sample in samples]
+    return all(each is not None and each < limit.value for each in steady)
 
 
 def _verdict_text(row: ResultRow, verdict: Verdict) -> str:

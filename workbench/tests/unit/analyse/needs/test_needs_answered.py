@@ -70,6 +70,15 @@ def test_a_device_that_others_use_fails_only_if_it_would_alone() -> None:
         assert need_answers([READ], [shared])[0].status is status
 
 
+def test_threads_that_end_at_different_times_make_a_rate_too_low_at_most() -> None:
+    assert need_answers([READ], [row(900e6, Verdict.SKEWED)])[0].status is NeedStatus.YES
+    slow = row(100e6, Verdict.SKEWED)
+    for steady, status in ((120e6, NeedStatus.NO), (600e6, NeedStatus.UNDECIDED), (None, NeedStatus.UNDECIDED)):
+        samples = tuple(each.model_copy(update={"steady": steady}) for each in slow.samples)
+        answers = need_answers([READ], [slow.model_copy(update={"samples": samples})])
+        assert answers[0].status is status
+
+
 def test_each_target_answers_for_itself_and_what_was_not_measured_does_not() -> None:
     found = need_answers([READ], [row(900e6), row(100e6, target="nas")])
     assert [(one.target, one.status) for one in found] == [("disk", NeedStatus.YES), ("nas", NeedStatus.NO)]
