@@ -13,6 +13,7 @@ from assay.rooms.fit.model.bound import parse_latency_bound
 from assay.rooms.fit.work.find import Finder
 from assay.rooms.fit.work.load import RateLoad
 from assay.rooms.fit.work.place import place_of_target
+from assay.rooms.fit.work.search import RatePlan, rate_status
 from assay.store import list_runs
 
 pytestmark = needs_engine
@@ -51,7 +52,13 @@ def test_a_place_whose_flushes_are_slow_is_refused_and_the_same_without_them_is_
 def test_a_rate_below_the_knee_holds_and_one_above_fails(tmp_path: Path) -> None:
     """Operations of 20 ms, 16 at once, are 800/s at most."""
     target = {**parse_uri("null:", False), "latency": {"distribution": "fixed", "time": "20ms"}}
-    place = place_of_target("null:", "script", target)
-    load = RateLoad("random_read", 4096, 16, cache="keep")
-    finder = Finder(place, load, parse_latency_bound("p50<100ms"), Runner(tmp_path, False, False).run, tmp_path)
-    assert [str(finder.step(rate).answer) for rate in (200.0, 1600.0)] == ["yes", "no"]
+    place, bound = place_of_target("null:", "script", target), parse_latency_bound("p50<100ms")
+    run = Runner(tmp_path, False, False).run
+    load, outcomes = RateLoad("random_read", 4096, 16, cache="keep"), {}
+    finder = Finder(place, load, bound, run, lambda text: run(text, tmp_path), tmp_path, outcomes.__setitem__)
+    found = finder.measure(RatePlan((200.0, 1600.0), 3, 0.4, 0.8))
+    assert {rate: outcome.status for rate, outcome in outcomes.items()} == {200.0: "yes", 1600.0: "no"}
+    for rate, repeats in found.items():
+        assert [rate_status(repeats, bound)] == [outcomes[rate].status]
+        # Without the warm-up at most two thirds of the operations that were due remain.
+        assert 0 < min(each.counts.sum() for each in repeats) <= max(each.counts.sum() for each in repeats) < rate

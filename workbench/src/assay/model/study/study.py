@@ -295,8 +295,8 @@ class Study(Frozen):
         (),
         alias="need",
         description="What each target must reach: `read: 500MB/s`, `random_read: 20k IOPS`, `write p99: 10ms`. The "
-        "report says of each: yes, no, or not yet. fsync is every write where `sync` is o_sync or o_dsync; a workload "
-        "may be named first: `oltp random_read p99: 2ms`.",
+        "report says of each: yes, no, or undecided. fsync is every write where `sync` is o_sync or o_dsync; a "
+        "workload may be named first: `oltp random_read p99: 2ms`.",
         json_schema_extra={"default": {}},
     )
     prices: StudyPrices | None = Field(

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from assay.analyse.needs import NeedAnswer, NeedResult, NeedStatus
+from assay.analyse.needs.answers import NeedAnswer
+from assay.analyse.needs.outcome import NeedOutcome, NeedStatus
 from assay.model.result.summary_page import SummaryLine
 from assay.model.study.needs import TargetNeed
 from assay.model.units import about_latency, about_number, about_size
@@ -57,7 +58,7 @@ def _of_target(target: str, found: Sequence[NeedAnswer]) -> str:
         every = "the need" if len(found) == 1 else "both needs" if len(found) == 2 else f"all {len(found)} needs"
         return f"Yes: {target} meets {every}{_margin(found)}."
     missed = [f"{need_words(one.need)}, {_short(one)}" for one in by[NeedStatus.NO]]
-    unknown = [f"{need_words(one.need)}, {_short(one)}" for one in by[NeedStatus.OPEN]]
+    unknown = [f"{need_words(one.need)}, {_short(one)}" for one in by[NeedStatus.UNDECIDED]]
     if missed:
         rest = f" Undecided: {'; '.join(unknown)}." if unknown else ""
         return f"No: {target} does not meet: {'; '.join(missed)}.{rest}"
@@ -68,13 +69,13 @@ def _of_target(target: str, found: Sequence[NeedAnswer]) -> str:
 
 def _margin(found: Sequence[NeedAnswer]) -> str:
     """Return the smallest margin by which the needs are met."""
-    least = min(answer.worst.margin(answer.need) for answer in found)
+    least = min(answer.margin for answer in found)
     return f", {'each ' if len(found) > 1 else ''}with a margin of at least {lower_bound_text(least)}"
 
 
 def _short(answer: NeedAnswer) -> str:
     """Return what was measured, or why nothing is known."""
-    one = answer.worst
+    one = answer.worst.outcome
     if one.value is None:
         return one.why
     return f"measured {_amount(answer.need, one.value)}{_interval(answer.need, one)}"
@@ -82,17 +83,17 @@ def _short(answer: NeedAnswer) -> str:
 
 def _cell(answer: NeedAnswer, view: RunView) -> str:
     """Return a table cell: `yes: 612 MB/s (598 to 630)`; with several points, that of the worst one."""
-    one = answer.worst
+    row, one = answer.worst
     what = "" if one.value is None else f"{_amount(answer.need, one.value)}{_interval(answer.need, one)}"
     why = f", {one.why}" if one.why and one.value is not None else one.why
-    at = view.point_of(one.row)
+    at = view.point_of(row)
     where = f", {at}" if len(answer.results) > 1 and at else ""
-    met = sum(each.status is NeedStatus.YES for each in answer.results)
+    met = sum(each.outcome.status is NeedStatus.YES for each in answer.results)
     count = f" ({met} of {len(answer.results)} combinations)" if len(answer.results) > 1 else ""
     return f"{one.status}{count}: {what}{why}{where}"
 
 
-def _interval(need: TargetNeed, one: NeedResult) -> str:
+def _interval(need: TargetNeed, one: NeedOutcome) -> str:
     if one.low is None or one.high is None:
         return ""
     low, high = _amount(need, one.low), _amount(need, one.high)

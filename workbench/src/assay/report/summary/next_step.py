@@ -6,7 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from assay.analyse.machine import busy_text
-from assay.analyse.needs import NeedStatus, need_answers
+from assay.analyse.needs.answers import need_answers
+from assay.analyse.needs.outcome import NeedStatus
 from assay.analyse.repeats.more_repeats import more_repeats
 from assay.model.result.verdict import OWN_SPEED, Verdict
 from assay.model.units import about_duration
@@ -90,7 +91,7 @@ def _unknown_needs(view: RunView) -> list[Text]:
         one
         for answer in need_answers(view.run.needs, view.analysis.rows)
         for one in answer.results
-        if one.status is NeedStatus.OPEN and one.value is not None and one.row.verdict in OWN_SPEED
+        if one.outcome.status is NeedStatus.UNDECIDED and one.outcome.value is not None and one.row.verdict in OWN_SPEED
     ]
     if not noisy:
         return []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from assay.analyse.anomalies.plateau import Plateau, plateaus
-from assay.analyse.needs import need_answers
+from assay.analyse.needs.answers import need_answers
 from assay.analyse.scaling import Scaling, scalings
 from assay.analyse.servers import Growth, growths
 from assay.model.result.result import ResultRow

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.analyse.needs.outcome import NeedOutcome, NeedStatus
 from assay.model.base import AssayError
 from assay.model.study.kinds import kinds
 from assay.plan.load import load_study
-from assay.rooms.fit.commands.text import ground_lines, need_text
+from assay.rooms.fit.commands.text import answer_lines, ground_lines, need_text
 from assay.rooms.fit.model.bound import parse_latency_bound
 from assay.rooms.fit.model.profile import Accelerator
-from assay.rooms.fit.work.accelerators import Delivery, busy_share
+from assay.rooms.fit.work.accelerators import Delivery, busy_share, course_of
+from assay.rooms.fit.work.answer import FitAnswer
 from assay.rooms.fit.work.place import FitPlace, place_of_target
 from assay.rooms.fit.work.profiles import find_profile, profile_names, shipped_profile
 from assay.rooms.fit.work.study import choose_amount, fit_study, fit_text, requirements_of
@@ -112,6 +114,15 @@ def test_faults_of_own_profiles_name_their_line(tmp_path: Path, old: str, new: s
         find_profile(str(path))
 
 
+def test_jobs_take_their_bytes_over_the_throughput() -> None:
+    profile = shipped_profile("checkpoint")
+    needs = requirements_of(profile, PLACES["files"])
+    outcomes = tuple((need, NeedOutcome(NeedStatus.YES, 1e9)) for need in needs)
+    lines = answer_lines(FitAnswer(profile, outcomes, 1, 6), "/x")
+    assert any("Llama 3 8B" in line and line.endswith("write 105 s, read 105 s") for line in lines)
+    assert not any("time of" in line for line in answer_lines(FitAnswer(profile, (), 1, 6), "/x"))
+
+
 def test_an_unknown_profile_has_a_hint() -> None:
     with pytest.raises(AssayError, match="no profile `ectd`") as caught:
         find_profile("ectd")
@@ -138,6 +149,39 @@ def test_what_is_read_ahead_bridges_a_short_stall_and_not_a_long_one() -> None:
     short, long = (busy_share(course(*[200e6] * 20, *[0.0] * stalled, *[200e6] * 20), H100, 1) for stalled in (8, 40))
     assert short == 1
     assert long == pytest.approx((80 - 32) / 80)
+
+
+def test_intervals_in_which_nothing_ended_are_time_without_data() -> None:
+    """50 MB/s are demanded; 5 MB come in the first of ten intervals, and again in the sixth."""
+    tenth = 100_000_000
+    bursts = [(0, tenth, 5_000_000), (5 * tenth, 6 * tenth, 5_000_000)]
+    found = course_of(bursts, 10 * tenth)
+    assert sum(each.seconds for each in found) == pytest.approx(1)
+    assert busy_share(found, H100, 1) == pytest.approx(0.2)
+    assert course_of([], 5 * tenth) == [Delivery(0.5, 0)]
+
+
+def dlio_utilisation(bytes_per_s: float, steps: int) -> float:
+    """As MLPerf Storage computes it of DLIO: time of computing over the whole, from the first batch on.
+
+    A batch is read after the one before, as soon as there is room for it; a step needs its whole batch.
+    """
+    batch_s, step_s = H100.batch * H100.sample / bytes_per_s, H100.step / 1e9
+    starts: list[float] = []
+    read = 0.0
+    for number in range(steps):
+        freed = starts[number - H100.prefetch] if number >= H100.prefetch else 0.0
+        read = max(read, freed) + batch_s
+        starts.append(max(read, starts[-1] + step_s if starts else 0.0))
+    return steps * step_s / (starts[-1] + step_s - starts[0])
+
+
+@given(st.floats(5e6, 500e6))
+def test_accelerators_are_as_busy_as_dlio_says(rate: float) -> None:
+    """With batches as a whole there, and as a flow here, the two differ by one batch of the hundred at most."""
+    seconds = 100 * max(0.2, H100.batch * H100.sample / rate)
+    flow = busy_share(course(*[rate] * round(seconds / 0.05)), H100, 1)
+    assert flow == pytest.approx(dlio_utilisation(rate, 100), abs=0.015)
 
 
 @given(st.lists(st.floats(0, 1e9), min_size=1, max_size=40), st.integers(1, 8))

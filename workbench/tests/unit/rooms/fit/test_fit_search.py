@@ -1,72 +1,71 @@
-"""The search for the highest rate, at places of a known knee."""
+"""The search for the highest rate, at places of a known knee on a virtual clock."""
 
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from virtual_queue import VirtualQueue, fixed
 
-from assay.rooms.fit.model.answer import Answer, NeedOutcome
-from assay.rooms.fit.work.load import min_rate, runtime_s
-from assay.rooms.fit.work.search import RATIO, RateStep, bracket, estimate_rate, final_rates, next_rate
+from assay.analyse.statistics.shares import Exceeding
+from assay.rooms.fit.model.bound import parse_latency_bound
+from assay.rooms.fit.work.knee import fit_knee
 
-
-def step(rate: float, answer: Answer, latency: float | None = None) -> RateStep:
-    return RateStep(rate, NeedOutcome(answer), 5, latency)
-
-
-def searched(knee: float, closed: float, least: float, doubt: float = 0.0) -> list[RateStep]:
-    """Steps of a search where rates below the knee hold; those within `doubt` of it are undecided."""
-    steps: list[RateStep] = []
-    while (rate := next_rate(steps, closed, least)) is not None:
-        open_here = abs(math.log(rate / knee)) < doubt
-        steps.append(step(rate, Answer.UNDECIDED if open_here else Answer.YES if rate < knee else Answer.NO))
-        assert len(steps) < 60
-    return steps
+P99 = parse_latency_bound("p99<10ms")
+FOUR_KNEE = 1741.5
+"""Operations per second at which 1 % take 10 ms or longer, of four servers with 2 ms each: 10^7 operations."""
 
 
-@given(st.floats(20, 1e6), st.floats(0.05, 20))
-def test_the_knee_lies_in_a_narrow_bracket(knee: float, factor: float) -> None:
-    found = bracket(searched(knee, knee * factor, 1.0))
-    assert found.holds is not None and found.fails is not None
-    assert found.holds < knee <= found.fails <= found.holds * RATIO
+def four(seed: int, **options: float) -> VirtualQueue:
+    return VirtualQueue(4, fixed(0.002), seed, **options)
 
 
-@given(st.floats(20, 1e6), st.floats(0.01, 0.3))
-def test_undecided_rates_end_the_search(knee: float, doubt: float) -> None:
-    found = bracket(searched(knee, knee, 1.0, doubt))
-    assert found.holds is not None and found.fails is not None
-    assert found.holds < knee < found.fails
+def test_the_knee_is_found_within_three_percent() -> None:
+    found = [four(seed).search(P99, 2000, 115) for seed in range(4)]
+    for each in found:
+        assert each.estimate is not None and each.low is not None and each.high is not None
+        assert each.estimate == pytest.approx(FOUR_KNEE, rel=0.03)
+        assert each.low <= FOUR_KNEE <= each.high < 1.2 * each.low
+        assert each.fails_at is None
 
 
-def test_no_rate_holds() -> None:
-    steps = searched(1.0, 1000.0, 50.0)
-    assert bracket(steps) == (None, 50.0, ())
-    assert final_rates(steps) == [50.0]
+def test_no_rate_holds_a_bound_below_the_service_time() -> None:
+    found = four(1).search(parse_latency_bound("p99<1ms"), 2000, 60)
+    assert found.estimate is None and found.low is None and found.fails_at == min(found.measured)
 
 
-def test_a_rate_that_held_above_one_that_did_not_shows_nothing() -> None:
-    steps = [step(100, Answer.YES), step(200, Answer.NO), step(300, Answer.YES), step(150, Answer.UNDECIDED)]
-    assert bracket(steps) == (100, 200, (150,))
-    assert bracket([*steps, step(200, Answer.YES)]).holds == 300
+def test_where_waits_for_a_cpu_may_be_the_cause_no_rate_is_known_to_fail() -> None:
+    found = four(2, late_share=1.0).search(P99, 2000, 60)
+    assert found.fails_at is None and found.low is not None
+    assert found.estimate is None and found.high is None
+    assert four(2).search(P99, 2000, 60).high is not None
 
 
-def test_the_final_run_has_both_ends_and_a_rate_between() -> None:
-    assert final_rates([step(100, Answer.YES), step(104, Answer.NO)]) == [100, pytest.approx(101.98, rel=1e-3), 104]
-    three = [step(100, Answer.YES), step(101, Answer.UNDECIDED), step(104, Answer.NO)]
-    assert final_rates(three) == [100, 101, 104]
+def test_short_times_give_wide_intervals_instead_of_high_rates() -> None:
+    slow = parse_latency_bound("p99<1s")
+    found = four(3).search(slow, 2000, 30)
+    assert found.low is not None and found.low < 1990 < (found.high or math.inf)
+    assert found.low < 0.95 * 1990
 
 
-def test_the_estimate_is_where_the_latency_crosses_the_bound() -> None:
-    steps = [step(100, Answer.YES, 1e6), step(200, Answer.NO, 4e6)]
-    assert estimate_rate(steps, 2e6) == pytest.approx(150)
-    assert estimate_rate(steps, 5e6) is None and estimate_rate(steps, 5e5) is None
-    assert estimate_rate([*steps, step(200, Answer.NO, 16e6)], 4e6) == pytest.approx(150)
+@settings(max_examples=20)
+@given(st.floats(10, 1e6), st.floats(4, 60), st.sampled_from([0.5, 0.05, 0.01, 0.001]), st.floats(-0.05, 0.05))
+def test_shares_on_a_curve_give_its_crossing(knee: float, slope: float, allowed: float, shift: float) -> None:
+    """Whatever rates are measured about it, of shares that rise by a power of the rate."""
+    odds = allowed / (1 - allowed)
+    shares = {}
+    for place in (-0.04, 0.0, 0.04):
+        rate = knee * math.exp(shift + place)
+        ratio = odds * (rate / knee) ** slope
+        shares[rate] = [Exceeding(round(1e7 * ratio / (1 + ratio)), 10_000_000)] * 3
+    found = fit_knee(shares, allowed, 2 * knee)
+    assert found is not None and found.low is not None and found.high is not None
+    assert found.rate == pytest.approx(knee, rel=0.002)
+    assert found.low <= found.rate <= found.high
 
 
-@given(st.floats(0.1, 1e6), st.sampled_from([0.5, 0.05, 0.01, 0.001]), st.integers(1, 10**10))
-def test_repeats_are_bounded(rate: float, allowed: float, limit: int) -> None:
-    seconds = runtime_s(rate, allowed, limit)
-    assert 1 <= seconds <= 5
-    if rate >= min_rate(allowed):
-        assert seconds * rate * allowed >= 2.99
+def test_too_little_gives_no_crossing() -> None:
+    assert fit_knee({}, 0.01, 100) is None
+    assert fit_knee({50.0: [Exceeding(0, 1000)] * 6}, 0.01, 100) is None
+    one_rate = fit_knee({50.0: [Exceeding(8, 1000), Exceeding(12, 1000)] * 2}, 0.01, 100)
+    assert one_rate is not None and one_rate.rate == pytest.approx(50, rel=0.02)

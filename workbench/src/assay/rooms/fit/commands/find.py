@@ -1,5 +1,6 @@
 """`assay find`."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,21 +8,30 @@ import typer
 
 from assay.cli.changes import ON_ROOT
 from assay.model.base import EXIT_INTERRUPTED, EXIT_USAGE, AssayError
-from assay.model.units import UnitError, about_count, about_duration, about_latency, parse_duration, parse_size
+from assay.model.units import (
+    UnitError,
+    about_count,
+    about_duration,
+    about_latency,
+    about_number,
+    parse_duration,
+    parse_size,
+)
 from assay.terminal.output import note, print_json, print_line
 from assay.terminal.settings import RUNS
 
 if TYPE_CHECKING:
+    from assay.analyse.needs.outcome import NeedOutcome, NeedStatus
     from assay.rooms.fit.commands.runner import Runner
-    from assay.rooms.fit.model.answer import Answer
     from assay.rooms.fit.model.bound import LatencyBound
-    from assay.rooms.fit.work.find import FoundRate
+    from assay.rooms.fit.work.find import FindResult
     from assay.rooms.fit.work.load import RateLoad
     from assay.rooms.fit.work.place import FitPlace
-    from assay.rooms.fit.work.search import RateStep
     from assay.store import RunStore
 
 MIN_SECONDS, MAX_SECONDS = 20.0, 3600.0
+NARROW = 0.03
+"""Relative width of an interval to each side beyond which more time is recommended."""
 MAX_IN_FLIGHT = 1024
 
 
@@ -41,8 +51,8 @@ def command(
     """Find the highest rate of operations at which a place holds a latency.
 
     Operations start at a rate whatever the place does (open loop), and latency counts from the moment at which they
-    were due. The rate is bisected; at each step it is decided whether the bound holds. Both ends are measured again at
-    the end, in a run that is kept: `assay show last`. Exit codes: 0 found, 1 no rate holds, 3 undecided.
+    were due. The rate is bisected; then rates near the likely one take turns, at the end in a run that is kept:
+    `assay show last`. Exit codes: 0 found, 1 no rate holds, 3 undecided.
 
     Example: `assay find . --latency "p99<2ms"`, `assay find /mnt/a --latency "p99.9<10ms" --read-percent 70`
     """
@@ -105,7 +115,7 @@ def _find(
     place: "FitPlace", load: "RateLoad", bound: "LatencyBound", seconds: float, runner: "Runner", as_json: bool
 ) -> int:
     """Search, print the result, and return the exit code."""
-    from assay.rooms.fit.work.find import Finder, find_rate
+    from assay.rooms.fit.work.find import Finder
     from assay.rooms.fit.work.load import file_size_for
     from assay.run.places.temporary_run import temporary_run_folder
 
@@ -117,86 +127,92 @@ def _find(
 
     def run_final(text: str) -> "RunStore":
         nonlocal run_name
-        note("measuring the ends of the search again, in turns")
+        note("measuring rates about the likely one, in turns")
         store = runner.run_stored(text)
         run_name = str(store.folder)
         return store
 
     with temporary_run_folder(runner.out, note) as folder:
-        finder = Finder(place, load, bound, runner.run, folder)
+        report = lambda rate, outcome: note(_rate_text(rate, outcome, bound))  # noqa: E731
+        finder = Finder(place, load, bound, runner.run, run_final, folder, report)
         note(f"searching for the highest rate of {load.operation} with {bound}, for about {about_duration(seconds)}")
-        found = find_rate(finder, seconds, lambda step: note(_step_text(step, bound)), run_final)
+        found = finder.find(seconds)
     if as_json:
         print_json(_json(found, place, load, bound, run_name))
     else:
-        for line in _lines(found, place, load, bound):
+        for line in _lines(found, place, load, bound, seconds):
             print_line(line)
     note(f"results: {run_name}; details: assay show {run_name}")
-    return _answer(found).exit_code
+    return _status(found).exit_code
 
 
-def _answer(found: "FoundRate") -> "Answer":
+def _status(found: "FindResult") -> "NeedStatus":
     """Return yes if a rate holds, no if none does, else undecided."""
-    from assay.rooms.fit.model.answer import Answer
+    from assay.analyse.needs.outcome import NeedStatus
 
-    if found.bracket.holds is not None:
-        return Answer.YES
-    return Answer.NO if found.bracket.fails is not None and not found.bracket.undecided else Answer.UNDECIDED
+    if found.has_rate:
+        return NeedStatus.YES
+    return NeedStatus.UNDECIDED if found.doubt or found.rate.fails_at is None else NeedStatus.NO
 
 
-def _step_text(step: "RateStep", bound: "LatencyBound") -> str:
-    outcome = step.outcome
+def _rate_text(rate: float, outcome: "NeedOutcome", bound: "LatencyBound") -> str:
     measured = "" if outcome.value is None else f", {bound.name} {about_latency(outcome.value)}"
-    words = {"yes": "holds", "no": "fails"}.get(str(step.answer), "undecided")
-    return f"{about_count(step.rate)}/s: {words}{measured}{f' ({outcome.why})' if outcome.why else ''}"
+    words = {"yes": "holds", "no": "fails"}.get(str(outcome.status), "near the bound, or too few operations")
+    return f"{about_count(rate)}/s: {words}{measured}"
 
 
-def _lines(found: "FoundRate", place: "FitPlace", load: "RateLoad", bound: "LatencyBound") -> list[str]:
-    holds, fails, undecided = found.bracket
-    what = f"{place.written}: {load.operation}"
-    if holds is None:
-        lowest = min(step.rate for step in found.steps)
-        ending = "fails" if fails is not None and not undecided else "is undecided"
-        lines = [f"{what}: no rate is known to hold {bound}: it {ending} at {about_count(lowest)}/s already"]
-    elif fails is None:
-        lines = [f"{what}: holds {bound} up to at least {about_count(holds)}/s; no rate failed in the time"]
+def _lines(
+    found: "FindResult", place: "FitPlace", load: "RateLoad", bound: "LatencyBound", seconds: float
+) -> list[str]:
+    rate, what = found.rate, f"{place.written}: {load.operation}"
+    if found.doubt:
+        lines = [f"{what}: undecided: {found.doubt}"]
+    elif rate.low is None and rate.fails_at is not None:
+        lines = [f"{what}: no rate is known to hold {bound}: it fails at {about_count(rate.fails_at)}/s already"]
+    elif rate.low is None or rate.estimate is None or rate.high is None:
+        least = "" if rate.low is None else f" it holds {bound} up to {about_count(rate.low)}/s at least;"
+        waits = f"operations waited for a CPU of this host for {about_number(100 * rate.wait_share)} % of the time"
+        lines = [f"{what}: undecided:{least} {waits}, and repeats differ"]
     else:
-        about = "" if found.estimate is None else f" up to about {about_count(found.estimate)}/s"
-        lines = [
-            f"{what}: holds {bound}{about}: it holds at {about_count(holds)}/s and fails at {about_count(fails)}/s"
-        ]
-    if undecided:
-        lines.append(f"  undecided between them: {', '.join(f'{about_count(rate)}/s' for rate in undecided)}")
+        between = f"95 %: {about_count(rate.low)}/s to {about_count(rate.high)}/s"
+        lines = [f"{what}: holds {bound} up to about {about_count(rate.estimate)}/s ({between})"]
+        lines += _more_time(rate.low, rate.high, seconds)
     lines.append(f"  as fast as possible, with {load.in_flight} in flight: {about_count(found.closed_per_s)}/s")
-    return [*lines, *(f"  {_step_text(step, bound)}" for step in sorted(found.steps, key=lambda step: step.rate))]
+    return lines
 
 
-def _json(found: "FoundRate", place: "FitPlace", load: "RateLoad", bound: "LatencyBound", run: str) -> dict[str, Any]:
+def _more_time(low: float, high: float, seconds: float) -> list[str]:
+    """Return how much time gives an interval of 3 % to each side, if this one is wider: it narrows with the root."""
+    needed = seconds * (math.log(high / low) / (2 * NARROW)) ** 2
+    if needed <= seconds or needed > MAX_SECONDS:
+        return []
+    return [f"  more time narrows the interval: about 3 % to each side with --time {math.ceil(needed / 60)}m"]
+
+
+def _json(found: "FindResult", place: "FitPlace", load: "RateLoad", bound: "LatencyBound", run: str) -> dict[str, Any]:
     """Return the result for programs; rates in operations per second, latencies in ns."""
+    rate = found.rate
     return {
-        "answer": str(_answer(found)),
+        "answer": str(_status(found)),
         "place": place.written,
         "operation": load.operation,
         "size_bytes": load.size,
         "in_flight": load.in_flight,
         "percentile": bound.percent,
         "limit_ns": bound.limit_ns,
-        "holds_per_s": found.bracket.holds,
-        "estimate_per_s": found.estimate,
-        "fails_per_s": found.bracket.fails,
-        "undecided_per_s": list(found.bracket.undecided),
+        "estimate_per_s": rate.estimate,
+        "low_per_s": rate.low,
+        "high_per_s": rate.high,
         "closed_loop_per_s": found.closed_per_s,
-        "steps": [
+        "why": found.doubt,
+        "rates": [
             {
-                "rate_per_s": step.rate,
-                "answer": str(step.answer),
-                "latency_ns": step.outcome.value,
-                "low_ns": step.outcome.low,
-                "high_ns": step.outcome.high,
-                "repeats": step.repeats,
-                "why": step.outcome.why,
+                "rate_per_s": each,
+                "repeats": len(repeats),
+                "ops": sum(one.ops for one in repeats),
+                "over": sum(one.over(bound.limit_ns).over for one in repeats),
             }
-            for step in found.steps
+            for each, repeats in sorted(rate.measured.items())
         ],
         "folder": run,
     }

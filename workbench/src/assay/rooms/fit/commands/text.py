@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from assay.analyse.needs.outcome import NeedOutcome
 from assay.model.units import about_count, about_latency, about_number, about_size
-from assay.rooms.fit.model.answer import NeedOutcome
-from assay.rooms.fit.model.profile import Profile, Requirement
+from assay.rooms.fit.model.profile import Profile, ProfileJob, Requirement
 from assay.rooms.fit.work.answer import FitAnswer
 
 UNITS = {"throughput": "bytes/s", "rate": "1/s", "busy": "share"}
@@ -29,9 +29,7 @@ def need_text(need: Requirement) -> str:
     named = {"busy": "accelerators busy", "mean": f"mean latency of {what}"}.get(need.measure)
     if named is None:
         named = f"{need.measure} of {what}"
-    bound = need.below if need.below is not None else need.at_least
-    assert bound is not None
-    return f"{named} {'below' if need.is_latency else 'at least'} {number_text(need, bound)}"
+    return f"{named} {'below' if need.is_latency else 'at least'} {number_text(need, need.limit.value)}"
 
 
 def outcome_text(need: Requirement, outcome: NeedOutcome) -> str:
@@ -52,8 +50,20 @@ def answer_lines(found: FitAnswer, place: str) -> list[str]:
     lines = [f"{place}: {profile.question}{emulated} {found.answer}"]
     for need, outcome in found.outcomes:
         why = f": {outcome.why}" if outcome.why else ""
-        lines.append(f"  {outcome.answer}: {need_text(need)}; measured {outcome_text(need, outcome)}{why}")
+        lines.append(f"  {outcome.status}: {need_text(need)}; measured {outcome_text(need, outcome)}{why}")
+    for job in profile.jobs:
+        times = [
+            f"{need.operation} {about_latency(seconds * 1e9)}"
+            for need, outcome in found.outcomes
+            if (seconds := _job_seconds(job, need, outcome)) is not None
+        ]
+        lines += [f"  time of {job.what}: {', '.join(times)}"] if times else []
     return lines
+
+
+def _job_seconds(job: ProfileJob, need: Requirement, outcome: NeedOutcome) -> float | None:
+    """Return how long a job takes at the measured throughput; None if none was measured."""
+    return job.bytes / outcome.value if need.measure == "throughput" and outcome.value else None
 
 
 def ground_lines(profile: Profile, amount: str) -> list[str]:
@@ -78,6 +88,12 @@ def answer_json(found: FitAnswer, place: str, run: str, folder: str, amount: str
         "repeats": found.repeats,
         "accelerators": found.accelerators,
         "requirements": [_requirement_json(found.profile, *each) for each in found.outcomes],
+        "jobs": [
+            {"what": job.what, "bytes": job.bytes, "operation": need.operation, "seconds": seconds}
+            for job in found.profile.jobs
+            for need, outcome in found.outcomes
+            if (seconds := _job_seconds(job, need, outcome)) is not None
+        ],
         "reduced": amount,
         "method": found.profile.method,
         "not_covered": list(found.profile.not_covered),
@@ -87,7 +103,7 @@ def answer_json(found: FitAnswer, place: str, run: str, folder: str, amount: str
 def _requirement_json(profile: Profile, need: Requirement, outcome: NeedOutcome) -> dict[str, Any]:
     source = profile.sources[need.source - 1]
     return {
-        "answer": str(outcome.answer),
+        "answer": str(outcome.status),
         "operation": need.operation,
         "kind": need.kind,
         "measure": need.measure,

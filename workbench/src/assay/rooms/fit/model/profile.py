@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from assay.analyse.needs.outcome import NeedLimit
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
 from assay.model.study.axis import fault
@@ -145,9 +146,11 @@ class Requirement(Frozen):
         return self.measure == "mean" or (self.measure.startswith("p") and self.measure[1:2].isdigit())
 
     @property
-    def allowed_share(self) -> float:
-        """Share of the operations that may take longer; of percentiles only."""
-        return 1 - parse_percent(self.measure) / 100
+    def limit(self) -> NeedLimit:
+        """What is required of the number."""
+        value = self.at_least if self.below is None else self.below
+        assert value is not None
+        return NeedLimit("iops" if self.measure == "rate" else self.measure, value, self.kind)
 
 
 class Data(Frozen):
@@ -170,6 +173,18 @@ class Data(Frozen):
     seconds: Annotated[int, _parsed(parse_duration)]
 
 
+class ProfileJob(Frozen):
+    """Something that the application does at once, whose time follows from the throughput.
+
+    Attributes:
+        what: What it is, in words.
+        bytes: How much it moves in each requirement that is a throughput.
+    """
+
+    what: Text
+    bytes: Annotated[int, _parsed(parse_size)]
+
+
 class Profile(Frozen):
     """What an application needs of its storage.
 
@@ -183,6 +198,7 @@ class Profile(Frozen):
         objects: Fields of the workload in buckets; None: it needs files.
         data: How much data is laid out; None: what the work writes is small.
         repeats: Repeats of the work.
+        jobs: What takes how long at the measured throughput; of profiles that require one.
         method: How the answer is found, where that is not plain.
         not_covered: What the answer does not say.
     """
@@ -196,6 +212,7 @@ class Profile(Frozen):
     objects: dict[str, Any] | None = None
     data: Data | None = None
     repeats: Annotated[int, Field(ge=3, le=100)] = 6
+    jobs: tuple[ProfileJob, ...] = ()
     method: str = ""
     not_covered: tuple[str, ...] = ()
 

@@ -18,6 +18,26 @@ class Delivery(NamedTuple):
     bytes: float
 
 
+def course_of(intervals: Iterable[tuple[int, int, int]], elapsed_ns: int) -> list[Delivery]:
+    """Return what was read over a whole phase.
+
+    The engine reports no interval in which no operation ended: those are intervals in which nothing was read.
+
+    Args:
+        intervals: Start and end since the start of the phase in nanoseconds, and bytes, in order of time.
+        elapsed_ns: Length of the phase.
+    """
+    course, reached = [], 0
+    for start, end, read_bytes in intervals:
+        if start > reached:
+            course.append(Delivery((start - reached) / 1e9, 0.0))
+        course.append(Delivery((end - start) / 1e9, float(read_bytes)))
+        reached = end
+    if elapsed_ns > reached:
+        course.append(Delivery((elapsed_ns - reached) / 1e9, 0.0))
+    return course
+
+
 def busy_share(deliveries: Iterable[Delivery], accelerator: Accelerator, count: int) -> float:
     """Return the share of the time in which the accelerators compute, from 0 to 1.
 

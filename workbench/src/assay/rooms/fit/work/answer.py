@@ -1,14 +1,19 @@
 """The answer of a run to a profile."""
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.analyse.needs.decide import decide
+from assay.analyse.needs.outcome import NeedOutcome, NeedStatus, worst_status
 from assay.analyse.usable import usable
 from assay.model.result.result import ResultRow, RunAnalysis
-from assay.rooms.fit.model.answer import Answer, NeedOutcome, overall
+from assay.model.result.sample import Sample
 from assay.rooms.fit.model.profile import Profile, Requirement
-from assay.rooms.fit.work.accelerators import Delivery
-from assay.rooms.fit.work.decide import Deliveries, decide
+from assay.rooms.fit.work.accelerators import busy_share, course_of
 from assay.store import RunStore
+
+Deliveries = Mapping[int, Sequence[tuple[int, int, int]]]
+"""Repeat -> start and end of each interval in nanoseconds, and the bytes that were read in it."""
 
 
 class FitAnswer(NamedTuple):
@@ -26,9 +31,9 @@ class FitAnswer(NamedTuple):
     repeats: int
 
     @property
-    def answer(self) -> Answer:
-        """The answer to the profile's question."""
-        return overall([outcome.answer for _, outcome in self.outcomes])
+    def answer(self) -> NeedStatus:
+        """The answer to the profile's question: no if any requirement is not satisfied, yes if all are."""
+        return worst_status(outcome.status for _, outcome in self.outcomes)
 
 
 def fit_answer(
@@ -45,10 +50,29 @@ def fit_answer(
     """
     rows = {row.operation: row for row in analysis.rows}
     course = _deliveries(store) if any(need.measure == "busy" for need in needs) else {}
-    outcomes = tuple(
-        (need, decide(need, rows.get(need.operation), course.get(need.operation), accelerators)) for need in needs
-    )
-    return FitAnswer(profile, outcomes, accelerators, max(map(_repeats, rows.values()), default=0))
+    outcomes = []
+    for need in needs:
+        row, deliveries = rows.get(need.operation), course.get(need.operation, {})
+        outcome = NeedOutcome(NeedStatus.UNDECIDED, why="nothing was measured")
+        if row is not None:
+            outcome = decide(need.limit, row, _busy_share(need, deliveries, accelerators))
+        outcomes.append((need, outcome))
+    return FitAnswer(profile, tuple(outcomes), accelerators, max(map(_repeats, rows.values()), default=0))
+
+
+def _busy_share(
+    need: Requirement, deliveries: Deliveries, accelerators: int
+) -> Callable[[Sample], float | None] | None:
+    """Return how busy accelerators are in a repeat; None for a requirement of another number."""
+    accelerator = need.accelerator
+    if accelerator is None:
+        return None
+
+    def share(sample: Sample) -> float | None:
+        found = deliveries.get(sample.repeat)
+        return busy_share(course_of(found, sample.elapsed_ns), accelerator, accelerators) if found else None
+
+    return share
 
 
 def _repeats(row: ResultRow) -> int:
@@ -60,9 +84,8 @@ def _deliveries(store: RunStore) -> dict[str, Deliveries]:
     from assay.run.series import run_rows
     from assay.terminal.output import note
 
-    found: dict[str, dict[int, list[Delivery]]] = {}
+    found: dict[str, dict[int, list[tuple[int, int, int]]]] = {}
     for row in run_rows(store, note):
-        seconds = (row["end_ns"] - row["start_ns"]) / 1e9
-        delivery = Delivery(seconds, float(row["read_bytes"] + row["object_bytes"]))
-        found.setdefault(row["operation"], {}).setdefault(row["repeat"], []).append(delivery)
-    return {operation: dict(repeats) for operation, repeats in found.items()}
+        interval = row["start_ns"], row["end_ns"], row["read_bytes"] + row["object_bytes"]
+        found.setdefault(row["operation"], {}).setdefault(row["repeat"], []).append(interval)
+    return dict(found)

@@ -1,20 +1,16 @@
 """The work of `assay find`: one operation at a rate, or as fast as possible."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from assay.model.study.names import WORK
 from assay.model.units import format_duration, format_rate, format_size
 from assay.plan.measure import FAST_BYTES_PER_SECONDS, LARGE_FILE_BYTES, SMALL_FILE_BYTES
 from assay.rooms.fit.work.place import FitPlace
+from assay.rooms.fit.work.search import RatePlan
 
-REPEATS = 5
-"""Repeats of a step: with fewer, repeats that differ count for little."""
-MIN_RUNTIME_SECONDS, MAX_RUNTIME_SECONDS = 1.0, 5.0
-LIMITS_PER_RUNTIME = 50
-"""A repeat takes at least this many times the bound, so that queues grow visibly."""
-OPERATIONS_BEYOND = 3
-"""A repeat has so many operations that this many are expected beyond the percentile."""
+MIN_INTERVAL_SECONDS = 0.01
+"""Shortest interval whose latencies are recorded on their own."""
 MAX_OBJECTS_BYTES = 64 << 20
 """Bytes of objects that are put for a search."""
 
@@ -61,39 +57,24 @@ def file_size_for(bytes_per_s: float | None, free_bytes: int | None) -> int:
     return LARGE_FILE_BYTES if is_fast and has_room else SMALL_FILE_BYTES
 
 
-def runtime_s(rate: float, allowed_share: float, limit_ns: int) -> float:
-    """Return how long a repeat at a rate takes, in seconds.
-
-    Args:
-        rate: Operations per second.
-        allowed_share: Share of the operations that may take longer than the bound.
-        limit_ns: The bound.
-    """
-    enough = OPERATIONS_BEYOND / allowed_share / rate
-    return min(MAX_RUNTIME_SECONDS, max(MIN_RUNTIME_SECONDS, LIMITS_PER_RUNTIME * limit_ns / 1e9, enough))
-
-
-def min_rate(allowed_share: float) -> float:
-    """Return the lowest rate at which a step of the longest repeats has enough operations."""
-    return OPERATIONS_BEYOND / allowed_share / MAX_RUNTIME_SECONDS
-
-
 def find_study(
-    place: FitPlace, load: RateLoad, rates: Sequence[float], seconds: float, repeats: int
+    place: FitPlace, load: RateLoad, plan: RatePlan | None, seconds: float, repeats: int
 ) -> Mapping[str, Any]:
-    """Return the study of some rates as the data of a study file; without rates, of a closed loop.
+    """Return the study of some rates as the data of a study file.
 
     Args:
         place: The place.
         load: What is done.
-        rates: Operations per second.
+        plan: The rates; None: a closed loop.
         seconds: Time of a repeat.
         repeats: Repeats of each rate.
     """
-    work = {**load.fields(place), "runtime": format_duration(round(seconds * 1000) * 1_000_000)}
-    if rates:
-        written = [format_rate(rate) for rate in rates]
+    work = {**load.fields(place), "runtime": _milliseconds(seconds)}
+    output = {}
+    if plan is not None:
+        written = [format_rate(rate) for rate in plan.rates]
         work |= {"rate": written if len(written) > 1 else written[0], "arrivals": "poisson"}
+        output = {"output": {"interval": _milliseconds(max(MIN_INTERVAL_SECONDS, plan.warm_up_s))}}
     return {
         "study": f"find-{place.name}",
         "question": f"Which rate does {place.name} hold?",
@@ -102,9 +83,9 @@ def find_study(
         "repeats": repeats,
         "ceilings": "none",
         "network": "none",
+        **output,
     }
 
 
-def rounded(rate: float) -> float:
-    """Return a rate to four digits, so that it is written in a study as it is measured."""
-    return float(f"{rate:.4g}")
+def _milliseconds(seconds: float) -> str:
+    return format_duration(round(seconds * 1000) * 1_000_000)

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stored_runs import noisy
 
-from assay.analyse.needs import NeedStatus, need_answers
+from assay.analyse.needs.answers import need_answers
+from assay.analyse.needs.outcome import NeedStatus
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import LOWER_BOUND, NOT_STORAGE, Finding, Verdict
 from assay.model.study.needs import TargetNeed
@@ -28,13 +29,17 @@ def test_an_answer_follows_from_interval_and_verdict(middle: float, verdict: Ver
     low, high = measured.throughput.low, measured.throughput.high  # type: ignore[union-attr]
     if answer.status is NeedStatus.YES:
         assert low is not None and low >= READ.limit and verdict not in NOT_STORAGE
-        assert answer.worst.margin(READ) >= 1
+        assert answer.margin >= 1
     elif answer.status is NeedStatus.NO:
-        assert high is not None and high < READ.limit and verdict not in NOT_STORAGE | LOWER_BOUND
+        assert (
+            high is not None
+            and high < READ.limit
+            and verdict not in {Verdict.IMPOSSIBLE, Verdict.CLIENT_BOUND, Verdict.CONTENDED}
+        )
     else:
-        assert answer.worst.why
+        assert answer.worst.outcome.why
     if verdict is Verdict.OK and low is not None and high is not None:
-        assert (answer.status is NeedStatus.OPEN) == (low < READ.limit <= high)
+        assert (answer.status is NeedStatus.UNDECIDED) == (low < READ.limit <= high)
 
 
 def test_the_worst_point_decides() -> None:
@@ -42,15 +47,36 @@ def test_the_worst_point_decides() -> None:
     (answer,) = need_answers([READ], [good, bad, noisy_one])
     assert answer.status is NeedStatus.NO and answer.worst.row is bad
     (answer,) = need_answers([READ], [good, noisy_one])
-    assert answer.status is NeedStatus.OPEN and answer.worst.row is noisy_one
+    assert answer.status is NeedStatus.UNDECIDED and answer.worst.row is noisy_one
     (answer,) = need_answers([READ], [good, row(700e6, size=4)])
     assert answer.status is NeedStatus.YES and answer.worst.row.case.axes == {"record_size": 4}
 
 
-def test_what_was_held_can_say_yes_but_not_no() -> None:
+def test_what_the_client_limited_can_say_yes_but_not_no() -> None:
+    """What limits the place for everyone who uses it from here belongs to the place."""
     for verdict in LOWER_BOUND:
         assert need_answers([READ], [row(900e6, verdict)])[0].status is NeedStatus.YES
-        assert need_answers([READ], [row(100e6, verdict)])[0].status is NeedStatus.OPEN
+        slow = need_answers([READ], [row(100e6, verdict)])[0]
+        is_client = verdict in (Verdict.CLIENT_BOUND, Verdict.CONTENDED)
+        assert slow.status is (NeedStatus.UNDECIDED if is_client else NeedStatus.NO)
+        assert str(verdict) in slow.worst.outcome.why
+
+
+def test_a_device_that_others_use_fails_only_if_it_would_alone() -> None:
+    measured = row(100e6, Verdict.CONTENDED)
+    for factor, status in ((1.5, NeedStatus.NO), (8.0, NeedStatus.UNDECIDED)):
+        finding = measured.findings[0].model_copy(update={"numbers": {"max_slowdown": factor}})
+        shared = measured.model_copy(update={"findings": (finding,)})
+        assert need_answers([READ], [shared])[0].status is status
+
+
+def test_threads_that_end_at_different_times_make_a_rate_too_low_at_most() -> None:
+    assert need_answers([READ], [row(900e6, Verdict.SKEWED)])[0].status is NeedStatus.YES
+    slow = row(100e6, Verdict.SKEWED)
+    for steady, status in ((120e6, NeedStatus.NO), (600e6, NeedStatus.UNDECIDED), (None, NeedStatus.UNDECIDED)):
+        samples = tuple(each.model_copy(update={"steady": steady}) for each in slow.samples)
+        answers = need_answers([READ], [slow.model_copy(update={"samples": samples})])
+        assert answers[0].status is status
 
 
 def test_each_target_answers_for_itself_and_what_was_not_measured_does_not() -> None:
@@ -58,4 +84,4 @@ def test_each_target_answers_for_itself_and_what_was_not_measured_does_not() -> 
     assert [(one.target, one.status) for one in found] == [("disk", NeedStatus.YES), ("nas", NeedStatus.NO)]
     assert need_answers([READ.model_copy(update={"operation": "write"})], [row(900e6)]) == []
     latency = READ.model_copy(update={"measure": "p99", "limit": 1e6})
-    assert need_answers([latency], [row(900e6)])[0].worst.why == "too few operations"
+    assert need_answers([latency], [row(900e6)])[0].worst.outcome.why.startswith("too few operations")

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.analyse import histograms
+from assay.analyse.needs.outcome import NeedOutcome, NeedStatus
 from assay.analyse.statistics.shares import Exceeding, effective_share
-from assay.rooms.fit.model.answer import Answer, NeedOutcome
 
-Counter = Callable[[int], list[Exceeding]]
-"""Limit in nanoseconds -> operations of each repeat that took longer."""
+Counter = Callable[[float], list[Exceeding]]
+"""NeedLimit in nanoseconds -> operations of each repeat that took longer."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class RepeatLatencies:
         client_wait_ns: Closed loop: time in which operations may have waited for a CPU of this host, and not for the
             storage.
         client_late_ops: Open loop: operations that such waits may have delayed.
+        client_longest_ns: Open loop: the longest such wait; None if it is not known.
     """
 
     values: npt.NDArray[np.int64]
@@ -33,17 +34,23 @@ class RepeatLatencies:
     unstarted: int = 0
     client_wait_ns: float = 0.0
     client_late_ops: float = 0.0
+    client_longest_ns: float | None = None
 
     @property
     def ops(self) -> int:
         """All operations that were due."""
         return int(self.counts.sum()) + self.unstarted
 
-    def over(self, limit_ns: int) -> Exceeding:
+    @property
+    def mean_ns(self) -> float:
+        """Mean latency of the operations that ended."""
+        return float((self.values * self.counts).sum()) / max(1, int(self.counts.sum()))
+
+    def over(self, limit_ns: float) -> Exceeding:
         """Return how many operations took `limit_ns` or longer."""
         return Exceeding(int(self.counts[self.values >= limit_ns].sum()) + self.unstarted, self.ops)
 
-    def over_without_waits(self, limit_ns: int) -> Exceeding:
+    def over_without_waits(self, limit_ns: float) -> Exceeding:
         """Return how many operations took longer even without any wait for a CPU.
 
         The waits are taken off where they bring the most operations below the limit: from the shortest excess on. So
@@ -73,7 +80,7 @@ def repeat_latencies(
     return RepeatLatencies(values, counts, unstarted, client_wait_ns, client_late_ops)
 
 
-def decide_percentile(repeats: Sequence[RepeatLatencies], allowed_share: float, limit_ns: int) -> NeedOutcome:
+def decide_percentile(repeats: Sequence[RepeatLatencies], allowed_share: float, limit_ns: float) -> NeedOutcome:
     """Return whether fewer than `allowed_share` of the operations take `limit_ns` or longer.
 
     A percentile is below a limit exactly if the share of operations that take longer is below what the percentile
@@ -92,10 +99,10 @@ def decide_percentile(repeats: Sequence[RepeatLatencies], allowed_share: float, 
     high = _first(grid, lambda limit: effective_share(over(limit + 1)).is_below(allowed_share))
     low = _first(grid, lambda limit: not effective_share(over(limit + 1)).is_above(allowed_share))
     if effective_share(over(limit_ns)).is_below(allowed_share):
-        return NeedOutcome(Answer.YES, value, low, high)
+        return NeedOutcome(NeedStatus.YES, value, low, high)
     if effective_share(storage(limit_ns)).is_above(allowed_share):
-        return NeedOutcome(Answer.NO, value, low, high)
-    return NeedOutcome(Answer.UNDECIDED, value, low, high, _why_open(repeats, allowed_share, limit_ns))
+        return NeedOutcome(NeedStatus.NO, value, low, high)
+    return NeedOutcome(NeedStatus.UNDECIDED, value, low, high, _why_open(repeats, allowed_share, limit_ns))
 
 
 def _share(repeats: Sequence[Exceeding]) -> float:
@@ -111,11 +118,11 @@ def _first(grid: npt.NDArray[np.int64], holds: Callable[[int], bool]) -> float |
     return float(grid[low]) if low < len(grid) else None
 
 
-def _why_open(repeats: Sequence[RepeatLatencies], allowed_share: float, limit_ns: int) -> str:
+def _why_open(repeats: Sequence[RepeatLatencies], allowed_share: float, limit_ns: float) -> str:
     """Return why the bounds of the share include the allowed one."""
     none_over = effective_share([Exceeding(0, each.ops) for each in repeats])
     if not none_over.is_below(allowed_share):
         return f"too few operations: {sum(each.ops for each in repeats):,}"
     if effective_share([each.over(limit_ns) for each in repeats]).is_above(allowed_share):
         return "operations waited for a CPU of this host, which may be why they took so long"
-    return "the bound lies within the interval"
+    return "the limit lies within the interval"

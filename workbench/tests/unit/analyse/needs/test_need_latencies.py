@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.analyse import histograms
-from assay.rooms.fit.model.answer import Answer, overall
-from assay.rooms.fit.work.latency import RepeatLatencies, decide_percentile, repeat_latencies
+from assay.analyse.needs.latencies import RepeatLatencies, decide_percentile, repeat_latencies
+from assay.analyse.needs.outcome import NeedStatus, worst_status
 
 MS = 1_000_000
 
@@ -26,14 +26,14 @@ def test_fast_slow_and_in_between() -> None:
     fast = decide_percentile(repeats(*[{2: 999, 5: 1}] * 6), 0.01, 10 * MS)
     slow = decide_percentile(repeats(*[{2: 500, 12: 500}] * 6), 0.01, 10 * MS)
     between = decide_percentile(repeats(*[{2: 990, 12: 10}] * 6), 0.01, 10 * MS)
-    assert [each.answer for each in (fast, slow, between)] == [Answer.YES, Answer.NO, Answer.UNDECIDED]
+    assert [each.status for each in (fast, slow, between)] == [NeedStatus.YES, NeedStatus.NO, NeedStatus.UNDECIDED]
     assert (fast.value, slow.value) == (2 * MS, 12 * MS)
 
 
 def test_a_slow_place_is_known_after_few_operations_and_a_fast_one_is_not() -> None:
-    assert decide_percentile(repeats(*[{20: 5}] * 4), 0.01, 10 * MS).answer is Answer.NO
+    assert decide_percentile(repeats(*[{20: 5}] * 4), 0.01, 10 * MS).status is NeedStatus.NO
     few = decide_percentile(repeats(*[{1: 5}] * 4), 0.01, 10 * MS)
-    assert few.answer is Answer.UNDECIDED and few.high is None and few.why
+    assert few.status is NeedStatus.UNDECIDED and few.high is None and few.why
 
 
 @settings(max_examples=20)
@@ -44,8 +44,8 @@ def test_a_slow_place_is_known_after_few_operations_and_a_fast_one_is_not() -> N
 )
 def test_a_greater_limit_never_turns_yes_into_no(groups: list[dict[int, int]], limit: int, allowed: float) -> None:
     made = repeats(*groups)
-    lower, higher = (decide_percentile(made, allowed, each * MS).answer for each in (limit, limit + 5))
-    assert not (lower is Answer.YES and higher is Answer.NO)
+    lower, higher = (decide_percentile(made, allowed, each * MS).status for each in (limit, limit + 5))
+    assert not (lower is NeedStatus.YES and higher is NeedStatus.NO)
 
 
 @given(st.dictionaries(st.integers(1, 40), st.integers(1, 50), min_size=1), st.floats(0, 1e10), st.integers(1, 40))
@@ -62,16 +62,16 @@ def test_waits_take_off_no_more_than_they_can(group: dict[int, int], wait: float
 
 
 def test_waits_for_a_cpu_leave_a_slow_answer_open() -> None:
-    assert decide_percentile(repeats(*[{2: 900, 12: 100}] * 6), 0.01, 10 * MS).answer is Answer.NO
+    assert decide_percentile(repeats(*[{2: 900, 12: 100}] * 6), 0.01, 10 * MS).status is NeedStatus.NO
     waited = decide_percentile(repeats(*[{2: 900, 12: 100}] * 6, wait=100 * 3.0 * MS), 0.01, 10 * MS)
     late = decide_percentile(repeats(*[{2: 900, 12: 100}] * 6, late=95), 0.01, 10 * MS)
-    assert waited.answer is late.answer is Answer.UNDECIDED
+    assert waited.status is late.status is NeedStatus.UNDECIDED
 
 
 def test_operations_that_never_started_are_slow() -> None:
     text = histograms.of_counts({1 * MS: 1000}, 10 * MS, 3)
-    assert decide_percentile([repeat_latencies(text)] * 6, 0.01, 10 * MS).answer is Answer.YES
-    assert decide_percentile([repeat_latencies(text, unstarted=200)] * 6, 0.01, 10 * MS).answer is Answer.NO
+    assert decide_percentile([repeat_latencies(text)] * 6, 0.01, 10 * MS).status is NeedStatus.YES
+    assert decide_percentile([repeat_latencies(text, unstarted=200)] * 6, 0.01, 10 * MS).status is NeedStatus.NO
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_operations_that_never_started_are_slow() -> None:
     [("yyy", "yes"), ("yuy", "undecided"), ("yun", "no"), ("n", "no"), ("", "yes")],
 )
 def test_all_requirements_count(answers: str, expected: str) -> None:
-    words = {"y": Answer.YES, "n": Answer.NO, "u": Answer.UNDECIDED}
-    assert overall([words[each] for each in answers]) == expected
+    words = {"y": NeedStatus.YES, "n": NeedStatus.NO, "u": NeedStatus.UNDECIDED}
+    assert worst_status([words[each] for each in answers]) == expected
 
 
 def test_exit_codes() -> None:
-    assert [each.exit_code for each in (Answer.YES, Answer.NO, Answer.UNDECIDED)] == [0, 1, 3]
+    assert [each.exit_code for each in (NeedStatus.YES, NeedStatus.NO, NeedStatus.UNDECIDED)] == [0, 1, 3]

@@ -1,0 +1,1 @@
+"""Whether results satisfy what is required of the storage: yes, no or undecided."""
