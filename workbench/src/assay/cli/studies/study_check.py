@@ -9,6 +9,7 @@ from assay.model.units import about_size
 from assay.plan.change import Change
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.study_warnings import study_warnings
+from assay.run.replayed_traces import trace_words
 from assay.run.study_plan import Plan, uncounted_text
 from assay.terminal.output import note, print_line
 
@@ -46,6 +47,8 @@ def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> N
         print_line(f"    {name}: {place.words}")
     for name, words in found.absent.items():
         print_line(f"    {name}: {words}")
+    for name, trace in found.traces.items():
+        print_line(f"    {name}: {trace_words(trace)}")
     if loaded.study.testbed is None and loaded.study.hosts.is_described:
         _print_hosts(loaded)
     for line in study_warnings(loaded.study, loaded.cases, estimate):
