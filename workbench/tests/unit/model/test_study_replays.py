@@ -59,7 +59,10 @@ def test_mistakes_are_named_where_they_are_written(command: str, message: str) -
 
 
 def test_replay_is_no_operation_of_a_workload() -> None:
-    for workload in ("{operations: [replay]}", "{operations: [write], file_size: 1MiB, record_size: 4KiB, replay: {replay: t}}"):
+    for workload in (
+        "{operations: [replay]}",
+        "{operations: [write], file_size: 1MiB, record_size: 4KiB, replay: {replay: t}}",
+    ):
         (found,) = load_study(f"{HEAD}workloads: {{w: {workload}}}\n".encode()).problems
         assert "below `commands:`" in found.hint
 
