@@ -17,7 +17,6 @@ from assay.model.study.repeats import Repeats
 from assay.model.study.speed import Speed
 from assay.model.study.study import LauncherWord, Study
 from assay.model.study.target import Target
-from assay.model.trace.reader import recorded_seconds
 from assay.model.units import about_duration, about_size
 from assay.plan import object_estimate
 from assay.plan.ceiling_times import ceiling_times
@@ -300,6 +299,8 @@ def _command(launcher: LauncherWord, target: Target, case: Case, replay: StudyRe
     rounds = math.ceil((case.parameters.tasks or 0) / case.parameters.all_lanes)
     seconds = rounds * TASK_SECONDS
     if replay is not None:
+        from assay.model.trace.reader import recorded_seconds
+
         recorded = recorded_seconds(replay.replay.path)
         seconds = TASK_SECONDS if recorded is None else recorded / pace_factor(case.parameters.pace or RECORDED)
     fixed = _start_seconds(launcher, target) + _legs_seconds(launcher, target, case, reused=False)

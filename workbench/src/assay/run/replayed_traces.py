@@ -3,18 +3,14 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from assay.contract._answers import RecordedOps, TraceContents
 from assay.contract._generated import Job
 from assay.contract.bounds import replay_of
 from assay.launch.binary import Engine
 from assay.launch.traces import ensure_trace, trace_contents
 from assay.model.base import EXIT_REFUSED, AssayError, PrintLine
-from assay.model.units import about_count, about_duration, about_size
 from assay.run.fleet import Fleet
 from assay.run.study_plan import Plan
 from assay.store import RunStore
-
-_NONE = RecordedOps(count=0, bytes=0, recorded_ns=0)
 
 
 class PlacedTrace(NamedTuple):
@@ -45,20 +41,6 @@ def place_traces(
             raise AssayError(message, "get the trace back, or start a new run", EXIT_REFUSED)
         found[path] = PlacedTrace(_path_on_hosts(fleet, path, sha256, print_line), sha256)
     return found
-
-
-def trace_words(trace: TraceContents) -> str:
-    """Return what a trace holds, in words."""
-    moved = [about_size(trace.operations.get(kind, _NONE).bytes) for kind in ("read", "write")]
-    count, spent_ns = (
-        sum(getattr(ops, name) for ops in trace.operations.values()) for name in ("count", "recorded_ns")
-    )
-    tasks = f"{trace.tasks} {'task' if trace.tasks == 1 else 'tasks'}"
-    return (
-        f"{about_count(count)} operations of {tasks}, {moved[0]} read, {moved[1]} written, recorded in "
-        f"{about_duration(trace.recorded_ns / 1e9)}, of which {about_duration(spent_ns / 1e9)} are I/O; a copy begins "
-        f"with {about_size(trace.initial_bytes)} and needs up to {about_size(trace.space_bytes)}"
-    )
 
 
 def _path_on_hosts(fleet: Fleet, path: str, sha256: str, print_line: PrintLine) -> str:

@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 
-from assay.contract._answers import RecordedOps, TraceContents
+from assay.contract._answers import TraceContents
 from assay.model.base import AssayError
 from assay.model.site.host import Host
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job
 from assay.plan.load import load_study
 from assay.run import replayed_traces
-from assay.run.replayed_traces import place_traces, trace_words, with_trace
+from assay.run.replayed_traces import place_traces, with_trace
 
-READS = {"read": RecordedOps(count=3, bytes=3000, recorded_ns=2_000_000_000)}
 CONTENTS = TraceContents(
     sha256="a" * 64,
     recorded_ns=90_000_000_000,
@@ -24,7 +23,7 @@ CONTENTS = TraceContents(
     files=1,
     initial_bytes=5000,
     space_bytes=8000,
-    operations=READS,
+    operations={},
 )
 TEXT = "study: s\ntargets: {d: {kind: file, path: /var/tmp/x}}\ncommands: {c: {replay: /t.gz}}\n"
 
@@ -61,11 +60,3 @@ def test_a_run_goes_on_with_the_trace_that_it_began_with(monkeypatch: pytest.Mon
     assert placed(monkeypatch, [], "a" * 64)
     with pytest.raises(AssayError, match=r"its SHA-256 is a+; it was b+ when the run began"):
         placed(monkeypatch, [], "b" * 64)
-
-
-def test_a_trace_is_described() -> None:
-    words = trace_words(CONTENTS)
-    assert words.startswith(
-        "3 operations of 2 tasks, 3 kB read, 0 B written, recorded in 1 min 30 s, of which 2.0 s are"
-    )
-    assert words.endswith("a copy begins with 5 kB and needs up to 8 kB")
