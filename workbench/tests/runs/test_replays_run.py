@@ -36,6 +36,9 @@ commands:
   differs: {{replay: differs.trace.gz, targets: [disk], cache: keep}}
 repeats: 2
 ceilings: none
+prices:
+  book: aws-eu-west-1
+  designs: {{disk: {{design: nfs-volumes, set: {{capacity: 1TB}}}}}}
 """
 
 
@@ -99,7 +102,7 @@ def test_nothing_is_left_at_the_targets(folder: Path) -> None:
 def test_the_report_has_replays(folder: Path) -> None:
     assay(folder, "report", only_run(folder))
     page = (only_run(folder) / "report.html").read_text()
-    assert "Time of a replay: job on disk" in page and "replayed-kinds-table" in page
+    assert "Time of a replay: job on disk" in page and "replayed-kinds-table" in page and "replay-costs" in page
 
 
 @pytest.mark.parametrize(

@@ -298,11 +298,10 @@ def _costs_table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) ->
     prices = view.run.prices
     if prices is None:
         return None
-    hours = {item.target: item.hour for item in target_costs(view) if item.hour is not None}
+    hours = hourly_costs(view, prices)
     linked = any(result.received is not None for _, result in found) and egress_cost(prices, 0) is not None
     lines = [
-        _cost_line(view, row, result, EXACT.add(hours[row.case.target], hour_of_hosts(prices)))
-        + (_egress(prices, result) if linked else ())
+        _cost_line(view, row, result, hours[row.case.target]) + (_egress(prices, result) if linked else ())
         for row, result in found
         if row.case.target in hours
     ]
@@ -323,8 +322,19 @@ def _costs_table(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) ->
     return Table("command-costs", columns, tuple(lines), caption, is_interactive=True)
 
 
+def hourly_costs(view: RunView, prices: FrozenPrices) -> dict[str, Decimal]:
+    """Return what an hour of each target's design costs, with the rented hosts; without targets of unknown cost."""
+    hosts = hour_of_hosts(prices)
+    return {item.target: EXACT.add(item.hour, hosts) for item in target_costs(view) if item.hour is not None}
+
+
+def cost_of(hour: Decimal, seconds: float) -> Decimal:
+    """Return what so many seconds cost."""
+    return EXACT.divide(EXACT.multiply(hour, Decimal(repr(seconds))), Decimal(3600))
+
+
 def _cost_line(view: RunView, row: ResultRow, result: ProgramResult, hour: Decimal) -> tuple[Cell, ...]:
-    cost = EXACT.divide(EXACT.multiply(hour, Decimal(repr(result.wall_s.median))), Decimal(3600))
+    cost = cost_of(hour, result.wall_s.median)
     saved = None if result.bound is None else EXACT.multiply(cost, Decimal(repr(result.bound.saving)))
     return (
         row.case.workload,

@@ -4,7 +4,8 @@ from assay.analyse.programs.replays import KindResult, ReplayedTrace, replay_res
 from assay.model.result.result import ResultRow
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Num, Paragraph, Section, Table
-from assay.report.sections.commands import place_words, time_words
+from assay.report.pricing import money_cell
+from assay.report.sections.commands import cost_of, hourly_costs, place_words, time_words
 from assay.report.view import RunView
 
 MAX_SENTENCES = 20
@@ -41,6 +42,8 @@ def replay_blocks(view: RunView) -> tuple[Block, ...]:
     if found:
         blocks = [Paragraph(_lead(view, found)), Bullets(_sentences(view, found)), _table(view, found)]
         blocks.append(_kinds_table(view, found))
+        if (costs := _costs_table(view, found)) is not None:
+            blocks.append(costs)
     if (differences := _differences_table(view, rows)) is not None:
         blocks.append(differences)
     return tuple(blocks)
@@ -162,6 +165,32 @@ def _latency(nanoseconds: float | None) -> Num:
     if nanoseconds is None:
         return Num(numbers.NONE, None)
     return Num(numbers.latency(nanoseconds), nanoseconds)
+
+
+def _costs_table(view: RunView, found: list[tuple[ResultRow, ReplayedTrace]]) -> Table | None:
+    """Return what the time of each replay costs; None if the study names no prices for their targets."""
+    prices = view.run.prices
+    hours = {} if prices is None else hourly_costs(view, prices)
+    lines = [
+        (
+            row.case.workload,
+            row.case.target,
+            view.point_of(row),
+            money_cell(hours[row.case.target]),
+            money_cell(cost_of(hours[row.case.target], result.wall_s.median)),
+        )
+        for row, result in found
+        if row.case.target in hours
+    ]
+    if prices is None or not lines:
+        return None
+    unit = prices.book.currency
+    columns = (
+        *(Column(name) for name in ("Command", "Target", "Point")),
+        *(Column(name, unit, is_numeric=True) for name in ("An hour", "A replay")),
+    )
+    caption = "An hour of the target's design and of the rented hosts, times the median time of all copies."
+    return Table("replay-costs", columns, tuple(lines), caption, is_interactive=True)
 
 
 def _differences_table(view: RunView, rows: list[ResultRow]) -> Table | None:
