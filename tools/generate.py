@@ -25,7 +25,7 @@ CODEGEN = (
     "--disable-timestamp --target-python-version 3.11 --use-standard-collections --use-union-operator "
     "--set-default-enum-member --disable-warnings --base-class assay.contract.base.Message"
 ).split()
-ANSWERS = ("Capabilities", "Claim", "FileTarget", "PlaceAnswer")
+ANSWERS = ("Capabilities", "Claim", "FileTarget", "PlaceAnswer", "TraceContents")
 """Classes that commands need which make no job."""
 
 

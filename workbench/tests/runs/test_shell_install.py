@@ -17,7 +17,15 @@ from testbed_tools import GUARD, assert_soon
 from assay.contract._generated import Capabilities
 from assay.launch.binary import Engine, load_engine
 from assay.launch.engine import run_job
-from assay.launch.install import COPY_SCRIPT, FIND_SCRIPT, UNUSABLE_FOLDER, HostLauncher, ensure_engine, launcher_for
+from assay.launch.install import (
+    COPY_SCRIPT,
+    FIND_SCRIPT,
+    UNUSABLE_FOLDER,
+    HostLauncher,
+    ensure_data,
+    ensure_engine,
+    launcher_for,
+)
 from assay.launch.launcher import LocalLauncher
 from assay.launch.shell import CommandResult, Shell, make_shell
 from assay.model.base import AssayError
@@ -65,6 +73,21 @@ def test_copied_once_and_checked_each_time(sshd: Sshd, tmp_path: Path) -> None:
     assert shell.copies == 2
     assert path.read_text() == engine.path.read_text()
     assert [item.name for item in path.parent.iterdir()] == ["assay-engine"]
+
+
+def test_data_is_copied_once_and_is_no_program(sshd: Sshd, tmp_path: Path) -> None:
+    content, shell = os.urandom(5000), counting(sshd)
+    (tmp_path / "t.trace.gz").write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    words = (shell, tmp_path / "t.trace.gz", digest, f"trace-{digest[:16]}")
+    path = Path(ensure_data(*words))
+    assert path == sshd.home / f".cache/assay/trace-{digest[:16]}/data" and path.read_bytes() == content
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert (ensure_data(*words), shell.copies) == (str(path), 1)
+    (tmp_path / "t.trace.gz").write_bytes(b"another")
+    path.unlink()
+    with pytest.raises(AssayError, match=r"t\.trace\.gz cannot be copied there: the copy has the hash"):
+        ensure_data(*words)
 
 
 def test_two_versions_stand_side_by_side(sshd: Sshd, tmp_path: Path) -> None:
@@ -119,7 +142,7 @@ def test_a_link_of_the_folder_s_name_is_not_followed(tmp_path: Path, where: str)
     if where:
         place.mkdir()
     (place / where).symlink_to(empty if where else theirs)
-    words = ["sh", "-c", COPY_SCRIPT, "sh", str(place), "0123456789abcdef", "0" * 64]
+    words = ["sh", "-c", COPY_SCRIPT, "sh", str(place), "engine-0123456789abcdef", "assay-engine", "0" * 64, "755"]
     done = subprocess.run(words, input=b"#!/bin/sh\n", capture_output=True, check=False)
     assert (done.returncode, b"cannot be used" in done.stderr) == (UNUSABLE_FOLDER, True)
     assert empty.is_dir() and list(empty.iterdir()) == []
@@ -162,10 +185,14 @@ def test_an_engine_lies_where_nobody_else_can_put_another(tmp_path: Path, change
     digest = hashlib.sha256(program).hexdigest()
     home = {**os.environ, "XDG_CACHE_HOME": str(cache), "HOME": str(tmp_path)}
     looked = subprocess.run(
-        ["sh", "-c", FIND_SCRIPT, "sh", BEGIN], env=home, capture_output=True, text=True, check=True
+        ["sh", "-c", FIND_SCRIPT, "sh", f"engine-{BEGIN}", "assay-engine"],
+        env=home,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert (f"hash={digest}" in looked.stdout) == taken, looked.stderr
-    words = ["sh", "-c", COPY_SCRIPT, "sh", str(cache / "assay"), BEGIN, digest]
+    words = ["sh", "-c", COPY_SCRIPT, "sh", str(cache / "assay"), f"engine-{BEGIN}", "assay-engine", digest, "755"]
     copied = subprocess.run(words, input=program, env=home, capture_output=True, check=False)
     assert copied.returncode == (0 if taken else UNUSABLE_FOLDER), copied.stderr
 

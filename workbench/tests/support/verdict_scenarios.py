@@ -129,6 +129,7 @@ SCENARIOS = (
     Scenario("good-plain", {}),
     Scenario("bad-starved", {("memory/reads", "random_read"): "client-bound"}, ("spinners",)),
     Scenario("good-client", {}),
+    Scenario("bad-replay", {("disk/flushes", "replay"): "unsustained"}),
 )
 
 
@@ -170,7 +171,7 @@ def execute(scenario: Scenario) -> Found:
         if "spinners" in scenario.needs:
             stack.enter_context(spinners(2))
         text = (STUDIES / f"{scenario.file}.yaml").read_text()
-        places = {"folder": folder, "memory": memory, "device": device, "disk": disk}
+        places = {"folder": folder, "memory": memory, "device": device, "disk": disk, "studies": STUDIES}
         for name, value in (*places.items(), ("cpu", CPU)):
             text = text.replace("{" + name + "}", str(value))
         (folder / "study.yaml").write_text(text)

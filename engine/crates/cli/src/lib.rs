@@ -20,6 +20,7 @@ mod relay;
 mod run;
 mod schema;
 mod subject;
+mod survey;
 mod target;
 mod watch;
 
@@ -116,6 +117,10 @@ enum Command {
     ///
     /// Sending frames needs root or `CAP_NET_RAW`.
     Aoe(aoe::Arguments),
+    /// Read a trace to its end, and print what it holds as JSON; one that cannot be replayed is refused.
+    ///
+    /// Example: assay-engine survey build.trace.gz
+    Survey(survey::Arguments),
     /// Print the JSON Schema of jobs, events or capabilities.
     ///
     /// Example: assay-engine schema job
@@ -140,6 +145,7 @@ pub fn main() -> ExitCode {
         Command::Counters(arguments) => counters::main(&arguments),
         Command::Relay(arguments) => relay::main(arguments),
         Command::Aoe(arguments) => aoe::main(&arguments),
+        Command::Survey(arguments) => survey::main(&arguments),
         Command::Schema(arguments) => schema::main(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -1,7 +1,9 @@
 //! `assay-engine schema`: the contract as JSON Schema.
 
 use crate::run::print_line;
-use assay_spec::{Capabilities, Claim, Counters, Event, Job, LeftJob, MethodAnswer, MethodQuestion, PlaceAnswer};
+use assay_spec::{
+    Capabilities, Claim, Counters, Event, Job, LeftJob, MethodAnswer, MethodQuestion, PlaceAnswer, TraceContents,
+};
 use schemars::{generate::SchemaSettings, JsonSchema, SchemaGenerator};
 use std::process::ExitCode;
 
@@ -18,6 +20,7 @@ struct Contract {
     left_job: LeftJob,
     method_question: MethodQuestion,
     method_answer: MethodAnswer,
+    trace_contents: TraceContents,
 }
 
 #[derive(clap::Args)]

@@ -38,7 +38,7 @@ pub(crate) fn min_job(target: &Target, file_size_bytes: u64) -> anyhow::Result<V
     let able = backends::kind(target).general();
     let only_reads = target.rules().only_reads();
     // None of these needs existing data, unless the target only has such.
-    let makes = [Operation::Read, Operation::Create, Operation::Put, Operation::Run];
+    let makes = [Operation::Read, Operation::Create, Operation::Put, Operation::Run, Operation::Replay];
     let least = if only_reads { &[Operation::Head][..] } else { &makes };
     let least = least.iter().copied().find(|one| able.operations.contains(one));
     let Some(operation) = least else { bail!("a {} target can neither read nor make anything: a defect", able.kind) };

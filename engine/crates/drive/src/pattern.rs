@@ -102,7 +102,7 @@ fn name_kind(operation: Operation) -> Option<OpKind> {
         Operation::Unlink => Some(OpKind::Unlink),
         Operation::Mkdir => Some(OpKind::Mkdir),
         Operation::Rmdir => Some(OpKind::Rmdir),
-        Operation::Run => Some(OpKind::Run),
+        Operation::Run | Operation::Replay => Some(OpKind::Run),
         data_operations!() | object_operations!() => None,
     }
 }

@@ -4,6 +4,7 @@ use crate::contents::Maker;
 use crate::copy::Pacing;
 use crate::lane::ReplayLane;
 use crate::layout;
+use crate::record::Action;
 use crate::survey::{survey, Survey};
 use crate::trace::Trace;
 use assay_core::names::PROGRAMS;
@@ -11,7 +12,7 @@ use assay_core::{clock, Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_posix::place::cache;
 use assay_posix::place::{open_inside, Place};
 use assay_posix::{allow_many_descriptors, expect_sha256, read_hashed};
-use assay_spec::{BackendCapabilities, CacheAction, Job, ReplayTarget};
+use assay_spec::{BackendCapabilities, CacheAction, Job, ReplayTarget, TraceContents};
 use rustix::fs::{self, Mode, OFlags};
 use std::path::Path;
 use std::sync::Arc;
@@ -62,6 +63,27 @@ pub(crate) fn read(target: &ReplayTarget) -> Result<Survey, SetupError> {
         expect_sha256(&target.trace, &found, target.sha256.as_deref())?;
     }
     survey(&mut Trace::open(&target.trace)?)
+}
+
+/// What a trace holds.
+///
+/// # Errors
+/// If it is missing, damaged, or none that can be replayed.
+pub fn contents(trace: &str) -> Result<TraceContents, SetupError> {
+    let sha256 = read_hashed(Path::new(trace), |_| Ok(()))?;
+    let survey = survey(&mut Trace::open(trace)?)?;
+    let initial_bytes = layout::bytes(&survey);
+    let counted = Action::ALL.iter().zip(&survey.recorded).filter(|(_, recorded)| recorded.count > 0);
+    Ok(TraceContents {
+        sha256,
+        recorded_ns: survey.recorded_ns,
+        tasks: u64::from(survey.tasks),
+        max_tasks: survey.max_live as u64,
+        files: survey.files.len() as u64,
+        initial_bytes,
+        space_bytes: initial_bytes.saturating_add(survey.max_growth),
+        operations: counted.map(|(action, recorded)| (action.name().to_owned(), *recorded)).collect(),
+    })
 }
 
 impl ReplayBackend {

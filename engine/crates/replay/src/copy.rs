@@ -99,7 +99,7 @@ impl<'a> CopyRun<'a> {
         });
         match self.crew.failure() {
             Some(error) => Err(error),
-            None => Ok((self.crew.begin(), self.tally.totals(&self.survey.spent_ns))),
+            None => Ok((self.crew.begin(), self.tally.totals(&self.survey.recorded))),
         }
     }
 

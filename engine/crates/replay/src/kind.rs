@@ -13,7 +13,7 @@ impl Kind for Traces {
     fn general(&self) -> BackendCapabilities {
         BackendCapabilities {
             kind: "replay".to_owned(),
-            operations: vec![Operation::Run],
+            operations: vec![Operation::Replay],
             layouts: vec![Layout::Separate],
             methods: vec![Method::Sync],
             direct: false,

@@ -24,4 +24,5 @@ mod testing;
 mod trace;
 mod worker;
 
+pub use backend::contents;
 pub use kind::Traces;

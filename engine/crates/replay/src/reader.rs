@@ -171,7 +171,8 @@ impl<'a> Reader<'a> {
     /// Give all tasks what they have to do, and let those begin that may.
     fn give(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting);
-        if self.crew.begin() == 0 && !waiting.is_empty() {
+        // A task that has ended in the trace got its operations before, and waits only for its beginning.
+        if self.crew.begin() == 0 && !(waiting.is_empty() && self.beginning.is_empty()) {
             self.crew.begin_at(clock::now());
         }
         for id in waiting.drain(..) {

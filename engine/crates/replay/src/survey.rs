@@ -5,6 +5,7 @@ use crate::handles::Handles;
 use crate::record::{Action, FileKind, Operation, Record};
 use crate::trace::Trace;
 use assay_core::{heartbeat, SetupError};
+use assay_spec::RecordedOps;
 use std::collections::HashMap;
 use std::io::BufRead;
 
@@ -23,8 +24,10 @@ pub(crate) struct Survey {
     pub(crate) max_live: usize,
     /// End of the last operation.
     pub(crate) recorded_ns: u64,
-    /// Sum of the recorded times, by number of the action.
-    pub(crate) spent_ns: [u64; Action::ALL.len()],
+    /// What was recorded, by number of the action.
+    pub(crate) recorded: [RecordedOps; Action::ALL.len()],
+    /// Bytes at most by which files are longer than at the beginning, together.
+    pub(crate) max_growth: u64,
 }
 
 /// A task while the trace is read.
@@ -42,6 +45,40 @@ struct Reading {
     live: usize,
     last_start: u64,
     handles: Handles,
+    growth: Growth,
+}
+
+/// By how much files are longer than when the trace began.
+#[derive(Default)]
+struct Growth {
+    of_file: Vec<u64>,
+    now: u64,
+    most: u64,
+}
+
+impl Growth {
+    fn set(&mut self, file: u32, bytes: u64) {
+        let before = std::mem::replace(&mut self.of_file[file as usize], bytes);
+        self.now = self.now.saturating_sub(before).saturating_add(bytes);
+        self.most = self.most.max(self.now);
+    }
+
+    /// Note an operation that has succeeded on files of these sizes at the beginning.
+    fn note(&mut self, operation: &Operation, (file, size): (u32, u64), other: u32) {
+        let end = operation.offset.saturating_add(operation.result as u64);
+        match operation.action {
+            Action::Write => self.set(file, self.of_file[file as usize].max(end.saturating_sub(size))),
+            Action::Truncate => self.set(file, self.of_file[file as usize].min(operation.length.saturating_sub(size))),
+            Action::Open if operation.flags.truncate => self.set(file, 0),
+            Action::Unlink => self.set(file, 0),
+            Action::Rename => {
+                let moved = self.of_file[file as usize];
+                self.set(file, 0);
+                self.set(other, moved);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Read a trace to its end.
@@ -73,6 +110,7 @@ impl Reading {
             Record::File { id, kind, size, name } => {
                 self.survey.file_ids.add(id, self.survey.files.len() as u32)?;
                 self.survey.files.push(FileInfo::new(kind, size, &name));
+                self.growth.of_file.push(0);
                 Ok(())
             }
             Record::Task { id, start, .. } => self.task(id, start),
@@ -141,8 +179,11 @@ impl Reading {
         };
         let end = operation.start.saturating_add(operation.duration);
         self.survey.recorded_ns = self.survey.recorded_ns.max(end);
-        let spent = &mut self.survey.spent_ns[operation.action as usize];
-        *spent = spent.saturating_add(operation.duration);
+        self.count(operation);
+        if operation.result >= 0 {
+            let size = self.survey.files[file as usize].size.unwrap_or(0);
+            self.growth.note(operation, (file, size), other);
+        }
         self.note_handles(operation, file, task);
         note(&mut self.survey.files[file as usize], operation, task);
         if other != NONE {
@@ -153,6 +194,15 @@ impl Reading {
             other.is_decided |= operation.result >= 0;
         }
         Ok(())
+    }
+
+    fn count(&mut self, operation: &Operation) {
+        let recorded = &mut self.survey.recorded[operation.action as usize];
+        recorded.count += 1;
+        recorded.recorded_ns = recorded.recorded_ns.saturating_add(operation.duration);
+        if operation.action.moves_bytes() && operation.result > 0 {
+            recorded.bytes = recorded.bytes.saturating_add(operation.result as u64);
+        }
     }
 
     fn note_handles(&mut self, operation: &Operation, file: u32, task: u32) {
@@ -171,6 +221,7 @@ impl Reading {
 
     /// Link files to their directories.
     fn finish(mut self) -> Survey {
+        self.survey.max_growth = self.growth.most;
         let files = &mut self.survey.files;
         let folders: HashMap<Box<[u8]>, u32> = files
             .iter()
@@ -272,12 +323,23 @@ mod tests {
     }
 
     #[test]
+    fn space_is_that_of_the_moment_with_most() {
+        let lines =
+            "F 1 f 100 a\nF 2 f - b\nF 3 f - c\nT 1 - 0\nO 1 1 1 write 1 50 80 80 -\nO 2 1 1 write 2 0 1000 1000 -\n\
+                     O 3 1 1 rename 2 - - 0 >3\nO 4 1 1 unlink 3 - - 0 -\nO 5 1 1 write 2 0 500 500 -\n\
+                     O 6 1 1 write 2 9000 5 -ENOSPC -";
+        assert_eq!(of(lines).unwrap().max_growth, 30 + 1000);
+    }
+
+    #[test]
     fn tasks_and_times_are_counted() {
         let lines =
             "F 1 f 5 a\nT 1 - 0\nT 2 1 5\nO 6 9 2 open 1 - - 0 r\nO 7 2 1 read 1 0 5 5 -\nE 2 9\nT 3 1 9\nE 3 9";
         let found = of(lines).unwrap();
         assert_eq!((found.tasks, found.max_live, found.recorded_ns), (3, 2, 15));
-        assert_eq!((found.spent_ns[Action::Open as usize], found.spent_ns[Action::Read as usize]), (9, 2));
+        let read = found.recorded[Action::Read as usize];
+        assert_eq!((found.recorded[Action::Open as usize].recorded_ns, read.recorded_ns), (9, 2));
+        assert_eq!((read.count, read.bytes), (1, 5));
         assert!(found.files[0].is_shared && found.files[0].is_borrowed);
     }
 }

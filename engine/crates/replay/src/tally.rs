@@ -2,7 +2,7 @@
 
 use crate::record::Action;
 use assay_drive::histogram::{Histogram, Merged};
-use assay_spec::{ReplayDifference, ReplayedOps};
+use assay_spec::{RecordedOps, ReplayDifference, ReplayedOps};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -111,8 +111,8 @@ impl Tally {
         }
     }
 
-    /// All counts; `recorded` are the sums of the recorded times, by number of the action.
-    pub(crate) fn totals(&self, recorded: &[u64]) -> Totals {
+    /// All counts, beside what was recorded by number of the action.
+    pub(crate) fn totals(&self, recorded: &[RecordedOps]) -> Totals {
         let mut all = self.all();
         let mut operations = BTreeMap::new();
         for (action, kind) in &mut all.kinds {
@@ -122,7 +122,7 @@ impl Tally {
                 count: kind.count,
                 failed: kind.failed,
                 bytes: kind.bytes,
-                recorded_ns: recorded[*action as usize],
+                recorded_ns: recorded[*action as usize].recorded_ns,
                 replayed_ns: kind.spent,
                 service,
                 latency: kind.all_latency.summary(),
@@ -198,7 +198,7 @@ mod tests {
         for line in 0..30 {
             tally.differs(line, Action::Stat, "a", "why");
         }
-        let totals = tally.totals(&[5; Action::ALL.len()]);
+        let totals = tally.totals(&[RecordedOps { recorded_ns: 5, ..RecordedOps::default() }; Action::ALL.len()]);
         let reads = &totals.operations["read"];
         assert_eq!((reads.count, reads.failed, reads.bytes, reads.recorded_ns), (600, 2, 6000, 5));
         assert_eq!((reads.replayed_ns, reads.service.count), (2 * 299 * 300 / 2, 600));

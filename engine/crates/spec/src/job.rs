@@ -537,8 +537,10 @@ operations! {
     /// Puts, gets, heads, updates and deletes of objects; puts store new objects, deletes remove the oldest, and gets
     /// fetch any existing one.
     ObjectMix, "object_mix", Some(Group::Objects), false, false;
-    /// Run the target's program once for each task, or replay its trace once for each lane.
+    /// Run the target's program once for each task.
     Run, "run", Some(Group::Programs), false, false;
+    /// Replay the target's trace once for each lane.
+    Replay, "replay", Some(Group::Programs), false, false;
 }
 
 patterns! {
@@ -552,7 +554,7 @@ patterns! {
     object_operations = Put Get Head Delete List Copy MultiDelete Update BatchPut BatchGet Query Scan ReadAfterPut
         ListAfterPut ObjectMix;
     /// A pattern of the operations that run programs and replay traces.
-    program_operations = Run;
+    program_operations = Run Replay;
 }
 
 impl Operation {

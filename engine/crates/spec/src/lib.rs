@@ -45,7 +45,7 @@ pub use place::{
     BegunUpload, Claim, LeftJob, Look, Mark, MethodAnswer, MethodFound, MethodQuestion, MethodShape, MethodsFound,
     PlaceAnswer, PlaceState, Remains, Space,
 };
-pub use replay::{Replay, ReplayDifference, ReplayedOps};
+pub use replay::{RecordedOps, Replay, ReplayDifference, ReplayedOps, TraceContents};
 pub use target::*;
 pub use task::{ProcessIo, Task, TaskStates};
 pub use tree::{FileOrder, Tree};

@@ -49,6 +49,38 @@ pub struct ReplayedOps {
     pub latency: Option<LatencySummary>,
 }
 
+/// What a trace holds, found by reading it to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceContents {
+    /// SHA-256 of the file in hex.
+    pub sha256: String,
+    /// Time from the trace's beginning until the end of its last operation.
+    pub recorded_ns: u64,
+    /// Tasks.
+    pub tasks: u64,
+    /// Tasks at the same time at most: a replay has a thread for each.
+    pub max_tasks: u64,
+    /// Files and directories.
+    pub files: u64,
+    /// Bytes that one copy has at its beginning.
+    pub initial_bytes: u64,
+    /// Bytes that one copy needs at most, without what is freed when files of the beginning are removed.
+    pub space_bytes: u64,
+    /// By kind of operation, as it is named in traces.
+    pub operations: BTreeMap<String, RecordedOps>,
+}
+
+/// Recorded operations of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedOps {
+    /// Operations.
+    pub count: u64,
+    /// Bytes read or written.
+    pub bytes: u64,
+    /// Sum of their times.
+    pub recorded_ns: u64,
+}
+
 /// An operation that ended otherwise than recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayDifference {

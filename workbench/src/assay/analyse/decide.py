@@ -20,6 +20,7 @@ from assay.model.result.decision import PointDecision, PointOutcome, TargetDecis
 from assay.model.result.result import Comparison, ResultRow
 from assay.model.result.verdict import LOWER_BOUND, Finding, Verdict
 from assay.model.study.case import Case
+from assay.model.study.commands import REPLAY
 from assay.model.study.repeats import EQUAL_WITHIN, MIN_BEFORE_LOOK
 
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
@@ -145,7 +146,9 @@ def _faster(pair: Comparison, base: ResultRow, other: ResultRow, alike: Collecti
     fast, slow = (other, base) if ahead else (base, other)
     # A side that misses the rate which the other one reaches is the slower one: that is the question.
     slow_doubts = DOUBTFUL - {Verdict.UNSUSTAINED} if _reached_set_rate(fast) else DOUBTFUL
-    kinds = ((fast, DOUBTFUL), (slow, slow_doubts))
+    # Replays at recorded times are compared by their operations, whose times do not depend on when they were due.
+    late = frozenset({Verdict.UNSUSTAINED}) if fast.operation == REPLAY else frozenset[Verdict]()
+    kinds = ((fast, DOUBTFUL - late), (slow, slow_doubts - late))
     doubts = [f"{row.case.target} is {_named(row, kind)}" for row, kind in kinds if _named(row, kind)]
     bound = (pair.simultaneous_low if ahead else 1 / pair.simultaneous_high) / _possible_speedup(_in_turns(slow, alike))
     if bound <= 1:

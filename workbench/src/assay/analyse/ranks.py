@@ -7,7 +7,7 @@ done at a moment that another host marked, such as the end of its first lane, is
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from assay.analyse.samples import EventLog, ended_sample, failed_writes, merged_latency, phase_sample
+from assay.analyse.samples import EventLog, ended_sample, failed_writes, merged_latency, phase_sample, replay_rate
 from assay.contract.counts import group_by_kind, progress_counts, summed_fields
 from assay.contract.messages import (
     HostConnections,
@@ -24,6 +24,7 @@ from assay.contract.messages import (
     Window,
 )
 from assay.model.result.objects import ExistingObjects
+from assay.model.result.replays import ReplayResult
 from assay.model.result.sample import ErrorTally, HostShare, Sample
 from assay.model.result.tasks import TaskResult
 from assay.model.study.names import DATA
@@ -101,7 +102,19 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
         "tasks": _tasks(singles, ranks, shifts),
         "failed_writes": sum(failed_writes(number, rank.log) for rank in ranks if rank.log.hello is not None),
     }
-    return sample.model_copy(update=more)
+    replays = _replays(singles, ranks, shifts)
+    rate = replay_rate(log, replays) or sample.iops
+    return sample.model_copy(update={**more, "replays": replays, "iops": rate})
+
+
+def _replays(singles: Sequence[Sample], ranks: Sequence[Rank], shifts: Sequence[int]) -> tuple[ReplayResult, ...]:
+    """Return the copies of all hosts, on the same time axis."""
+    found = [
+        replay.model_copy(update={"host": rank.host, "started_ns": replay.started_ns + shift})
+        for single, rank, shift in zip(singles, ranks, shifts, strict=True)
+        for replay in single.replays
+    ]
+    return tuple(sorted(found, key=lambda replay: replay.lane))
 
 
 def _tasks(singles: Sequence[Sample], ranks: Sequence[Rank], shifts: Sequence[int]) -> tuple[TaskResult, ...]:

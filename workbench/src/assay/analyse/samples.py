@@ -7,6 +7,8 @@ from typing import Any
 
 from assay.analyse import histograms
 from assay.analyse.failures import tallies
+from assay.contract._generated import Pace
+from assay.contract.bounds import replay_of
 from assay.contract.counts import progress_counts
 from assay.contract.messages import (
     ByeEvent,
@@ -18,6 +20,7 @@ from assay.contract.messages import (
     PhaseEndEvent,
     PhaseStartEvent,
     ReadyEvent,
+    ReplayEvent,
     Resources,
     TaskEvent,
     Watch,
@@ -27,6 +30,7 @@ from assay.model.escape import escape_line
 from assay.model.result.course import Course
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.observations import BlockDeviceUse, LimitProgress, ServiceCounts
+from assay.model.result.replays import ReplayResult, io_rate
 from assay.model.result.sample import SLOW_PATTERN, ErrorTally, KindCounts, Sample, SampleStatus
 from assay.model.result.tasks import TaskResult
 from assay.model.result.watch import Watch as WatchSeen
@@ -51,6 +55,7 @@ class EventLog:
     errors: dict[int, list[ErrorSampleEvent]] = field(default_factory=dict)
     intervals: dict[int, list[IntervalEvent]] = field(default_factory=dict)
     tasks: list[TaskEvent] = field(default_factory=list)
+    replays: list[ReplayEvent] = field(default_factory=list)
 
 
 def samples_from_log(case_id: str, repeat: int, log: EventLog) -> tuple[Sample, ...]:
@@ -142,6 +147,8 @@ def sort_events(events: Iterable[object]) -> EventLog:
                 log.errors.setdefault(event.phase, []).append(event)
             case TaskEvent():
                 log.tasks.append(event)
+            case ReplayEvent():
+                log.replays.append(event)
             case ByeEvent():
                 log.bye = event
             case _:
@@ -179,6 +186,7 @@ def ended_sample(
     delay, delay_histogram = merged_latency((end.start_delay,))
     first = end.first_finisher if end.lanes else None
     tasks = _tasks(end.phase, log)
+    replays = _replays(end.phase, log)
     return Sample(
         case=case_id,
         repeat=repeat,
@@ -192,7 +200,7 @@ def ended_sample(
         write_bytes=_moved(end.operations, "out"),
         elapsed_ns=elapsed,
         throughput=_rate(end.last_finisher.bytes, elapsed) or 0.0,
-        iops=_rate(end.last_finisher.ops, elapsed) or 0.0,
+        iops=replay_rate(log, replays) or _rate(end.last_finisher.ops, elapsed) or 0.0,
         first_finisher=_rate(first.bytes, _length(first)) if first else None,
         steady=_rate(end.steady.bytes, _length(end.steady)) if end.steady else None,
         first_finisher_iops=_rate(first.ops, _length(first)) if first else None,
@@ -228,6 +236,7 @@ def ended_sample(
         **_cpu(end.resources),
         failed_writes=failed_writes(end.phase, log),
         tasks=tasks,
+        replays=replays,
     )
 
 
@@ -248,6 +257,22 @@ def _slow_patterns(tasks: Sequence[TaskResult]) -> tuple[ErrorTally, ...]:
         return ()
     example = f"task {slow[0].task}: {slow[0].failure}"
     return (ErrorTally(kind=SLOW_PATTERN, name=None, count=len(slow), example=example),)
+
+
+def _replays(number: int, log: EventLog) -> tuple[ReplayResult, ...]:
+    """Return the copies that a phase replayed, without loading the modules for it if there are none."""
+    start = log.starts.get(number)
+    if not log.replays or start is None:
+        return ()
+    from assay.analyse.programs.replays import replay_results
+
+    return replay_results(log.replays, start.at_ns)
+
+
+def replay_rate(log: EventLog, replays: Sequence[ReplayResult]) -> float | None:
+    """Return the rate of a trace that was replayed at its recorded times; None for all other phases."""
+    target = None if log.hello is None or not replays else replay_of(log.hello.job)
+    return None if target is None or target.pace is not Pace.recorded else io_rate(replays)
 
 
 def _at_limit(end: PhaseEndEvent) -> LimitProgress | None:

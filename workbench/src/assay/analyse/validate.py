@@ -10,8 +10,8 @@ from typing import NoReturn
 
 from assay.analyse import histograms
 from assay.analyse.samples import EventLog, sort_events
-from assay.contract._generated import FaultDomain, Job
-from assay.contract.bounds import command_of, largest_operation_bytes, reads_existing_objects
+from assay.contract._generated import FaultDomain, Job, ReplayedOps
+from assay.contract.bounds import command_of, largest_operation_bytes, reads_existing_objects, replay_of
 from assay.contract.counts import OperationCounts, group_by_kind, moved_bytes, operation_count, progress_counts
 from assay.contract.messages import (
     ByeEvent,
@@ -33,6 +33,7 @@ from assay.model.escape import escape_line
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.sample import SLOW_PATTERN, Sample
 from assay.model.study.names import DATA
+from assay.model.trace.records import FILE_OPS
 from assay.model.units import about_number
 
 CLOCK_SHARE = 0.05
@@ -84,6 +85,7 @@ def validate_events(events: Iterable[object], job: Job, seconds: float | None = 
         for sample in samples:
             _check_failure(number, sample, job)
     _check_tasks(log, job, limit_ns)
+    _check_replays(log, job, limit_ns)
     _check_times(log, limit_ns)
     _check_bye(log, job)
     return log
@@ -424,6 +426,35 @@ def _check_tasks(log: EventLog, job: Job, limit_ns: int | None) -> None:
         if limit_ns is not None and task.elapsed_ns > limit_ns:
             _reject(f"task {task.task} took {about_number(task.elapsed_ns / 1e9)} s, longer than the whole job")
         seen.add(task.task)
+
+
+def _check_replays(log: EventLog, job: Job, limit_ns: int | None) -> None:
+    """Check that each lane replayed at most one copy, all lanes if the job ended well, and that the counts fit."""
+    lanes = range((job.rank or 0) * job.lanes, ((job.rank or 0) + 1) * job.lanes) if replay_of(job) else range(0)
+    seen: set[int] = set()
+    for replay in log.replays:
+        name = f"the replay of lane {replay.lane}"
+        if replay.lane not in lanes or replay.lane in seen:
+            _reject(f"{name} is not one of the job, or came twice")
+        if limit_ns is not None and max(replay.elapsed_ns, replay.max_delay_ns) > limit_ns:
+            _reject(f"{name} took {about_number(replay.elapsed_ns / 1e9)} s, longer than the whole job")
+        if not set(replay.operations) <= set(FILE_OPS) or len(replay.first_differences) > replay.differences:
+            _reject(f"{name} has operations that no trace has, or more differences than it counts")
+        for kind, ops in replay.operations.items():
+            _check_replayed(f"{name}: {kind}", ops, replay.elapsed_ns)
+        seen.add(replay.lane)
+    if log.bye is not None and str(log.bye.status) == "ok" and len(seen) < len(lanes):
+        _reject(f"it ended without an error, but {len(seen)} of {len(lanes)} copies were replayed")
+
+
+def _check_replayed(name: str, ops: ReplayedOps, elapsed_ns: int) -> None:
+    if ops.failed > ops.count or ops.service.max_ns > elapsed_ns:
+        _reject(f"{name}: more failures than operations, or one longer than the whole replay")
+    for summary in (ops.service, ops.latency):
+        if summary is not None:
+            _check_latency(name, summary)
+            if summary.count != ops.count:
+                _reject(f"{name}: {summary.count} times of {ops.count} operations")
 
 
 def _check_failure(number: int, sample: ErrorSampleEvent, job: Job) -> None:

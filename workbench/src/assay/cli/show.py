@@ -119,17 +119,18 @@ def _print_origin(info: "RunInfo") -> None:
 
 
 def print_commands(store: "RunStore") -> None:
-    """Print what commands took and what bounds them, if the run has any."""
+    """Print what commands and replays took, if the run has any."""
     from assay.model.study.names import PROGRAMS
 
     if all(result.operation not in PROGRAMS for result in stored_or_new_results(store)):
         return
     from assay.report.sections.commands import command_blocks
+    from assay.report.sections.replays import replay_blocks
     from assay.report.view import RunView
     from assay.run.analysis import load_analysis
 
-    blocks = command_blocks(RunView(load_analysis(str(store.folder), store.folder.parent)))
-    if blocks:
+    view = RunView(load_analysis(str(store.folder), store.folder.parent))
+    if blocks := (*command_blocks(view), *replay_blocks(view)):
         print_blocks(*blocks)
         print_line()
 

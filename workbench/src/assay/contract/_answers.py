@@ -278,7 +278,11 @@ class Operation(StrEnum):
     """
     run = 'run'
     """
-    Run the target's program once for each task, or replay its trace once for each lane.
+    Run the target's program once for each task.
+    """
+    replay = 'replay'
+    """
+    Replay the target's trace once for each lane.
     """
 
 
@@ -341,6 +345,25 @@ class PlaceState(StrEnum):
     directory = 'directory'
     """
     A directory.
+    """
+
+
+class RecordedOps(Message):
+    """
+    Recorded operations of one kind.
+    """
+
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes read or written.
+    """
+    count: Annotated[int, Field(ge=0)]
+    """
+    Operations.
+    """
+    recorded_ns: Annotated[int, Field(ge=0)]
+    """
+    Sum of their times.
     """
 
 
@@ -438,6 +461,45 @@ class FileTarget(Message):
     shares: Annotated[list[str], Field(max_length=1023)] = []
     """
     Further such directories, for example of other mounts: lane i works in the (i modulo n)-th of `root` and these.
+    """
+
+
+class TraceContents(Message):
+    """
+    What a trace holds, found by reading it to its end.
+    """
+
+    files: Annotated[int, Field(ge=0)]
+    """
+    Files and directories.
+    """
+    initial_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes that one copy has at its beginning.
+    """
+    max_tasks: Annotated[int, Field(ge=0)]
+    """
+    Tasks at the same time at most: a replay has a thread for each.
+    """
+    operations: dict[str, RecordedOps]
+    """
+    By kind of operation, as it is named in traces.
+    """
+    recorded_ns: Annotated[int, Field(ge=0)]
+    """
+    Time from the trace's beginning until the end of its last operation.
+    """
+    sha256: str
+    """
+    SHA-256 of the file in hex.
+    """
+    space_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes that one copy needs at most, without what is freed when files of the beginning are removed.
+    """
+    tasks: Annotated[int, Field(ge=0)]
+    """
+    Tasks.
     """
 
 

@@ -23,9 +23,11 @@ from assay.contract._answers import (
     PlaceAnswer,
     PlaceCapabilities,
     PlaceState,
+    RecordedOps,
     Remains,
     Space,
     SyncPolicy,
+    TraceContents,
 )
 
 
@@ -3298,3 +3300,4 @@ class Contract(Message):
     method_answer: MethodAnswer
     method_question: MethodQuestion
     place: PlaceAnswer
+    trace_contents: TraceContents

@@ -5,7 +5,7 @@ An engine that exceeds them is faulty, or is not our engine.
 
 from dataclasses import dataclass
 
-from assay.contract._generated import CommandTarget, Job, ListedSizes, Operation, Phase, RangeOfSizes
+from assay.contract._generated import CommandTarget, Job, ListedSizes, Operation, Phase, RangeOfSizes, ReplayTarget
 
 HISTOGRAM_COUNTERS = 54 << 10
 """Counters of an HDR histogram with three significant digits for any 62-bit number."""
@@ -36,6 +36,10 @@ UPLOAD_KINDS = 3
 """Kinds of operation that storing in parts adds: the start, the parts, the completion."""
 SET_KINDS = 2
 """Kinds of operation that a set of files adds: opening and closing them."""
+REPLAY_KINDS = 15
+"""Kinds of operation on files that a trace has."""
+REPLAY_BYTES = 64 << 10
+"""Bytes of the event of a replayed copy, apart from histograms: counts, and the first differences."""
 INTERVAL_BYTES = 64 << 10
 """Average bytes of one interval and kind of operation. Each lane adds `LANE_BYTES`, since it may report late and in a
 line of its own."""
@@ -103,22 +107,34 @@ def output_bounds(job: Job, estimated: float | None = None) -> Bounds:
     tasks, printed = (len(command.tasks), 6 * command.output_bytes) if command else (0, 0)
     counted = max(operation_kind_count(phase, job.tree is not None) for phase in job.phases)
     lanes = (LANE_BYTES + COUNT_BYTES * counted) * job.lanes
-    line = PLAIN_LINE_BYTES + printed + 2 * text + lanes + (2 * counted + OTHER_HISTOGRAMS) * HISTOGRAM_CHARS
+    # Of each kind of operation that is replayed: times from its start, and from when it was due.
+    copies, replayed = (job.lanes, REPLAY_BYTES + 2 * REPLAY_KINDS * HISTOGRAM_CHARS) if replay_of(job) else (0, 0)
+    end = PLAIN_LINE_BYTES + printed + 2 * text + lanes + (2 * counted + OTHER_HISTOGRAMS) * HISTOGRAM_CHARS
+    line = max(end, replayed)
     interval = INTERVAL_BYTES * counted + LANE_BYTES * job.lanes
     phases = len(job.phases)
     return Bounds(
         seconds=timeout_seconds(job, estimated),
         line_bytes=line,
-        bytes=ALLOWANCE_BYTES + line + phases * (line + 2 * interval) + tasks * (TASK_BYTES + printed),
+        bytes=ALLOWANCE_BYTES
+        + line
+        + phases * (line + 2 * interval)
+        + tasks * (TASK_BYTES + printed)
+        + copies * replayed,
         bytes_per_s=interval * 1e9 / job.interval_ns,
         failures=MAX_LANE_FAILURES * (job.lanes + 1) * phases,
-        other_events=PHASE_STEPS * phases + OTHER_STEPS + tasks,
+        other_events=PHASE_STEPS * phases + OTHER_STEPS + tasks + copies,
     )
 
 
 def command_of(job: Job) -> CommandTarget | None:
     """Return the program that a job runs, with its tasks; None for all other jobs."""
     return job.target if isinstance(job.target, CommandTarget) else None
+
+
+def replay_of(job: Job) -> ReplayTarget | None:
+    """Return the trace that a job replays, with its place; None for all other jobs."""
+    return job.target if isinstance(job.target, ReplayTarget) else None
 
 
 def operation_kind_count(phase: Phase, tree: bool = False) -> int:

@@ -7,7 +7,7 @@ usable repeats only; problems of the others are for `incomplete` to report.
 import math
 from collections.abc import Callable
 
-from assay.judge import cache, course, lanes, layers, limits, metadata, open_loop, tenant
+from assay.judge import cache, course, lanes, layers, limits, metadata, open_loop, replays, tenant
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
 from assay.judge.servers import answered_by_servers, crossed_network
 from assay.model.result.evidence import Evidence
@@ -434,6 +434,7 @@ RULES: tuple[Rule, ...] = (
     course.throttled,
     course.bursting,
     open_loop.late_engine,
+    replays.late_replay,
     unstable,
     lanes.skewed,
     lanes.uneven_lanes,
@@ -465,6 +466,7 @@ OF_OWN_RUNS: frozenset[Rule] = frozenset(
         course.throttled,
         course.bursting,
         open_loop.late_engine,
+        replays.late_replay,
         lanes.skewed,
         lanes.uneven_lanes,
         lanes.clock_set,
@@ -481,6 +483,7 @@ OF_PROGRAMS: frozenset[Rule] = frozenset(
     (
         incomplete,
         unstable,
+        replays.late_replay,
         lanes.skewed,
         lanes.clock_set,
         limits.stopped_engine,

@@ -1,9 +1,10 @@
-"""Installs and starts the engine on other hosts: copied once for each version, checked by its hash each time."""
+"""Puts files on other hosts, the engine above all: copied once for each content, checked by its hash each time."""
 
 import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.launch.binary import INSTALL_HINT, NAME, Engine
 from assay.launch.launcher import Launcher, LocalLauncher, Process
@@ -13,6 +14,7 @@ from assay.model.site.host import Host
 
 COMMAND_SECONDS = 30.0
 COPY_SECONDS = 300.0
+PROGRAM_MODE, DATA_MODE = "755", "600"
 UNUSABLE_FOLDER, WRONG_HASH, CANNOT_RUN, NO_HASH = 21, 22, 23, 24
 """Exit codes of the scripts below."""
 
@@ -31,14 +33,15 @@ _SAFE = (
     'way "$1" && way "$(cd "$1" && pwd -P)"; }; '
 )
 """For sh: `own` checks that a folder is no link, and that no other user can change it or a folder above it."""
-_PLACES = 'for b in "${XDG_CACHE_HOME:-$HOME/.cache}/assay" "/var/tmp/assay-$(id -u)"; do f=$b/engine-$1/' + NAME + "; "
+_PLACES = 'for b in "${XDG_CACHE_HOME:-$HOME/.cache}/assay" "/var/tmp/assay-$(id -u)"; do f=$b/$1/$2; '
 FIND_SCRIPT = (
     _HASH + _SAFE + 'echo "system=$(uname -sm)"; ' + _PLACES + 'echo "place=$b"; '
-    'own "$b" && own "$b/engine-$1" && [ -f "$f" ] && [ -O "$f" ] && echo "hash=$(h "$f")"; done; true'
+    'own "$b" && own "$b/$1" && [ -f "$f" ] && [ -O "$f" ] && echo "hash=$(h "$f")"; done; true'
 )
-"""For sh, with the beginning of the hash; prints the system, the possible folders, and the hash of a copy in them."""
+"""For sh, with folder and name of a file; prints the system, the places where the folder may be, and the hash of a copy
+in them."""
 COPY_SCRIPT = (
-    _HASH + _SAFE + f"b=$1; d=$b/engine-$2; f=$d/{NAME}; t=$d/.copy.$$; umask 077; "
+    _HASH + _SAFE + "b=$1; d=$b/$2; f=$d/$3; t=$d/.copy.$$; umask 077; "
     f'no() {{ echo "$b: cannot be used, or can be changed by others" >&2; exit {UNUSABLE_FOLDER}; }}; '
     # Another user may have made a folder or a link of this name in /var/tmp.
     '[ -L "$b" ] || mkdir -p "$b" 2>/dev/null; own "$b" || no; '
@@ -46,12 +49,12 @@ COPY_SCRIPT = (
     'trap \'rm -f "$t"; rmdir "$d" "$b" 2>/dev/null\' EXIT; '
     '[ -L "$d" ] || [ -d "$d" ] || mkdir "$d" 2>/dev/null; '
     '{ own "$d" && [ -w "$d" ]; } || no; '
-    f'cat >"$t" || exit {UNUSABLE_FOLDER}; chmod 755 "$t"; x=$(h "$t"); '
+    f'cat >"$t" || exit {UNUSABLE_FOLDER}; chmod "$5" "$t"; x=$(h "$t"); '
     f'[ -n "$x" ] || {{ echo "sha256sum: command not found" >&2; exit {NO_HASH}; }}; '
-    f'[ "$x" = "$3" ] || {{ echo "the copy has the hash $x" >&2; exit {WRONG_HASH}; }}; '
-    f'"$t" --version >/dev/null || exit {CANNOT_RUN}; mv -f "$t" "$f"'
+    f'[ "$x" = "$4" ] || {{ echo "the copy has the hash $x" >&2; exit {WRONG_HASH}; }}; '
+    f'[ "$5" != {PROGRAM_MODE} ] || "$t" --version >/dev/null || exit {CANNOT_RUN}; mv -f "$t" "$f"'
 )
-"""For sh, with folder, beginning of the hash, hash; the file on standard input. The copy appears whole, or not."""
+"""For sh, with place, folder, name, hash, mode; the file on standard input. The copy appears whole, or not."""
 
 
 def ensure_engine(shell: Shell, engine: Engine) -> str:
@@ -62,11 +65,38 @@ def ensure_engine(shell: Shell, engine: Engine) -> str:
     Raises:
         AssayError: The host cannot be reached, has another architecture, no space, or cannot run the engine.
     """
+    file = _CopiedFile("the engine", engine.path, engine.sha256, f"engine-{engine.sha256[:16]}", NAME, PROGRAM_MODE)
+    return _ensure(shell, file)
+
+
+def ensure_data(shell: Shell, path: Path, sha256: str, folder: str) -> str:
+    """Return the path of a file of data on a host, as `ensure_engine` does of the engine.
+
+    Args:
+        shell: Shell of the host.
+        path: The file on this machine.
+        sha256: Its SHA-256 in hex.
+        folder: Name of the folder that holds it there.
+    """
+    return _ensure(shell, _CopiedFile(str(path), path, sha256, folder, "data", DATA_MODE))
+
+
+class _CopiedFile(NamedTuple):
+    """A file of this machine, what it is, and the folder, name and mode of its copy on other hosts."""
+
+    what: str
+    path: Path
+    sha256: str
+    folder: str
+    name: str
+    mode: str
+
+
+def _ensure(shell: Shell, file: _CopiedFile) -> str:
     host = shell.host
     if host.kind in ("local", "box"):
-        return str(engine.path)
-    begin = engine.sha256[:16]
-    answer = shell.run(["sh", "-c", FIND_SCRIPT, "sh", begin], COMMAND_SECONDS)
+        return str(file.path)
+    answer = shell.run(["sh", "-c", FIND_SCRIPT, "sh", file.folder, file.name], COMMAND_SECONDS)
     facts = [line.partition("=")[::2] for line in answer.out.splitlines()]
     system = next((value for key, value in facts if key == "system"), "")
     _check_system(host, system, answer)
@@ -75,11 +105,11 @@ def ensure_engine(shell: Shell, engine: Engine) -> str:
         if key == "place":
             place = value
             places.append(value)
-        elif key == "hash" and value == engine.sha256:
-            path = f"{place}/engine-{begin}/{NAME}"
-            if shell.run([path, "--version"], COMMAND_SECONDS).code == 0:
+        elif key == "hash" and value == file.sha256:
+            path = f"{place}/{file.folder}/{file.name}"
+            if file.mode == DATA_MODE or shell.run([path, "--version"], COMMAND_SECONDS).code == 0:
                 return path
-    return _copy(shell, engine, places)
+    return _copy(shell, file, places)
 
 
 def _check_system(host: Host, system: str, answer: CommandResult) -> None:
@@ -94,22 +124,23 @@ def _check_system(host: Host, system: str, answer: CommandResult) -> None:
         )
 
 
-def _copy(shell: Shell, engine: Engine, places: Sequence[str]) -> str:
-    host, begin = shell.host, engine.sha256[:16]
+def _copy(shell: Shell, file: _CopiedFile, places: Sequence[str]) -> str:
+    host = shell.host
     try:
-        content = engine.path.read_bytes()
+        content = file.path.read_bytes()
     except OSError as error:
-        raise AssayError(f"{engine.path}: {error.strerror}", INSTALL_HINT, EXIT_INCOMPLETE) from None
+        raise AssayError(f"{file.path}: {error.strerror}", INSTALL_HINT, EXIT_INCOMPLETE) from None
     problem = "no folder can hold it"
     for place in places:
-        answer = shell.run(["sh", "-c", COPY_SCRIPT, "sh", place, begin, engine.sha256], COPY_SECONDS, content)
+        words = (place, file.folder, file.name, file.sha256, file.mode)
+        answer = shell.run(["sh", "-c", COPY_SCRIPT, "sh", *words], COPY_SECONDS, content)
         if answer.code == 0:
-            return f"{place}/engine-{begin}/{NAME}"
+            return f"{place}/{file.folder}/{file.name}"
         problem = answer.last_line
         if answer.code == NO_HASH:
             break
     raise AssayError(
-        f"host {host.name}: the engine cannot be copied there: {problem}", _remedy(problem, places), EXIT_REFUSED
+        f"host {host.name}: {file.what} cannot be copied there: {problem}", _remedy(problem, places), EXIT_REFUSED
     )
 
 
@@ -121,7 +152,7 @@ def _remedy(complaint: str, places: Sequence[str]) -> str:
             f"programs cannot be executed in {' or '.join(places)}: set XDG_CACHE_HOME there to a folder without noexec"
         )
     if "hash" in complaint:
-        return "the engine was replaced during the transfer, or the transfer broke: start again"
+        return "the file was replaced during the transfer, or the transfer broke: start again"
     if "sha256sum" in complaint:
         return "install coreutils there"
     return f"make {' or '.join(places)} writable for you alone, with a few MB of space"

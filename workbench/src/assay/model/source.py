@@ -111,7 +111,7 @@ class YamlSource:
         """Return the path of a workload's value; below `commands` if the workload was read from there."""
         if path[:1] != ("workloads",) or len(path) < 2 or path[1] not in self.commands:
             return path
-        fields = path[3:] if path[2:3] == ("command",) else path[2:]
+        fields = path[3:] if path[2:3] in (("command",), ("replay",)) else path[2:]
         if fields[:1] == ("task_words",):
             fields = ("tasks", *fields[1:])
         return ("commands", path[1], *fields)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.model.frozen import Frozen
 from assay.model.study.case import Case
+from assay.model.study.commands import RECORDED, REPLAY, RUN, StudyReplay, pace_factor
 from assay.model.study.mixes import mix_of, moved_shares, read_share
 from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, OBJECTS, WRITES
 from assay.model.study.parameters import Parameters
@@ -172,9 +173,10 @@ def estimate_study(
     estimates: list[CaseEstimate] = []
     for case in cases:
         uses = study.repeats * users[shared.first.get(case.id, "")]
-        key = (uses, *work_key(case))
+        key = (uses, case.workload if case.group == "programs" else "", *work_key(case))
         if key not in known:
-            known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses))
+            replay = study.workloads[case.workload].replay
+            known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses), replay)
         seconds = measured.get(case.id, known[key].seconds)
         estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
     round_seconds = sum(item.seconds for item in estimates)
@@ -240,7 +242,9 @@ def _peak_space(
     return {name: size + shared_bytes[name] for name, size in peak.items()}
 
 
-def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", uses: int = 1) -> CaseEstimate:
+def estimate_case(
+    target: Target, case: Case, launcher: LauncherWord = "ssh", uses: int = 1, replay: StudyReplay | None = None
+) -> CaseEstimate:
     """Estimate one repeat of a case from the assumed speed of its target.
 
     Args:
@@ -248,10 +252,11 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
         case: The case.
         launcher: What starts the engines.
         uses: Number of repeats that share files made once: each is charged its share of the time to make them.
+        replay: The trace that it replays; None for all other cases.
     """
     parameters = case.parameters
     if parameters.tasks is not None:
-        return _command(launcher, target, case)
+        return _command(launcher, target, case, replay)
     speed = target.speed()
     seconds = at_most = _start_seconds(launcher, target) + _legs_seconds(launcher, target, case, uses > 1)
     bounded = True
@@ -289,12 +294,18 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
     )
 
 
-def _command(launcher: LauncherWord, target: Target, case: Case) -> CaseEstimate:
-    """Return the estimate of a command, whose time and bytes only a run can tell."""
+def _command(launcher: LauncherWord, target: Target, case: Case, replay: StudyReplay | None) -> CaseEstimate:
+    """Return the estimate of a command, whose bytes only a run can tell, and whose time if it is no replay."""
     rounds = math.ceil((case.parameters.tasks or 0) / case.parameters.all_lanes)
+    seconds = rounds * TASK_SECONDS
+    if replay is not None:
+        from assay.model.trace.reader import recorded_seconds
+
+        recorded = recorded_seconds(replay.replay.path)
+        seconds = TASK_SECONDS if recorded is None else recorded / pace_factor(case.parameters.pace or RECORDED)
     fixed = _start_seconds(launcher, target) + _legs_seconds(launcher, target, case, reused=False)
     return CaseEstimate.model_construct(
-        case=case.id, seconds=fixed + rounds * TASK_SECONDS, max_seconds=None, written=0, read=0, space=0
+        case=case.id, seconds=fixed + seconds, max_seconds=None, written=0, read=0, space=0
     )
 
 
@@ -447,9 +458,15 @@ def _brief(seconds: float) -> str:
 def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tuple[str, ...]:
     lines: list[str] = []
     unmeasured = list(dict.fromkeys(case.target for case in cases if case.id not in measured))
-    if any(case.group == "programs" and case.id not in measured for case in cases):
+    operations = {operation for case in cases if case.id not in measured for operation in case.operations}
+    if RUN in operations:
         lines.append(
             f"Each task of a command takes {about_duration(TASK_SECONDS)}: only a run can say how long it takes."
+        )
+    if REPLAY in operations:
+        lines.append(
+            "A trace takes as long as its recording, divided by its pace, also with pace: fast, which is quicker on "
+            "fast storage; making its files takes additional time."
         )
     for name in unmeasured:
         speed = study.targets[name].speed()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from assay.model.source import FieldFault
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case, ExcludedPoint
+from assay.model.study.commands import RECORDED
 from assay.model.study.contents import parse_sizes
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import MAX_CASES, MAX_JOBS, VALUE_KINDS, Study, Workload
@@ -134,6 +135,12 @@ class _Expander:
             values["lanes"] = max(
                 1, int(values["streams"]) // (int(values["hosts"] or 1) * int(values["tasks_per_host"] or 1))
             )
+        if workload.replay is not None:
+            # Each lane replays one copy.
+            values["tasks"] = int(values["hosts"] or 1) * int(values["lanes"] or 1)
+            values["pace"] = values["pace"] or RECORDED
+        elif workload.command is not None:
+            values["pace"], values["verify"] = None, False
         if values["total_size"] is not None:
             values["file_size"] = size_of_each_file(values)
         if values["file_sizes"] is not None:

@@ -34,7 +34,7 @@ from assay.model.study.names import ANY_ORDER, REORDERED, WEAR_OUT
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
 from assay.plan.layout.blocks import block_bytes
-from assay.plan.layout.tasks import command_target, task_fields
+from assay.plan.layout.tasks import command_target, replay_target, task_fields
 from assay.plan.objects import batch_size, piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
@@ -183,9 +183,15 @@ def _target(place: BaseModel, parameters: Parameters) -> BaseModel:
 
 
 def _place(study: Study, case: Case, place: BaseModel) -> BaseModel:
-    """Return the target of the job: a program in the place, if the case is a command's."""
-    command = study.workloads[case.workload].command
-    return _target(place, case.parameters) if command is None else command_target(place, command, case.parameters)
+    """Return the target of the job: a program or a trace in the place, if the case is a command's."""
+    work = study.workloads[case.workload]
+    if work.replay is not None:
+        return replay_target(place, work.replay, case.parameters)
+    return (
+        _target(place, case.parameters)
+        if work.command is None
+        else command_target(place, work.command, case.parameters)
+    )
 
 
 def _data_fields(parameters: Parameters) -> dict[str, Any]:

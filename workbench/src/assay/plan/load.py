@@ -21,7 +21,16 @@ from assay.model.source import (
     with_field_name,
     without_consequences,
 )
-from assay.model.study.commands import SHARED_FIELDS, InputFile, OutputFigure, StudyCommand, as_workload
+from assay.model.study.commands import (
+    ONLY_OF_REPLAYS,
+    ONLY_OF_RUNS,
+    SHARED_FIELDS,
+    InputFile,
+    OutputFigure,
+    StudyCommand,
+    StudyReplay,
+    as_workload,
+)
 from assay.model.study.kinds import kinds
 from assay.model.study.parameters import DEFINITIONS, inapplicable_fields
 from assay.model.study.schedule import Schedule
@@ -39,7 +48,7 @@ _EXAMPLES = {
     "targets": "{disk: {kind: file, path: /var/tmp/assay-test}}",
     "workloads": "{first: {operations: [write, read], file_size: 64MiB, record_size: 64KiB}}",
     "operations": "[write, read]",
-    "run": "[gzip, -k, $inputs/data]",
+    "run": "[gzip, -k, $inputs/data]`, or `replay: build.trace.gz",
     "file_size": "64MiB",
     "record_size": "4KiB",
     "over": "24h",
@@ -114,10 +123,10 @@ def _with_commands(source: YamlSource) -> tuple[dict[str, Any], list[Problem]]:
     """Return the data with each command among the workloads, as which it is read."""
     data = dict(source.data)
     workloads = data.get("workloads", {})
-    named = [name for name in workloads if "command" in (workloads[name] or ())] if isinstance(workloads, dict) else []
-    if named:
-        path, hint = ("workloads", named[0], "command"), "write the program below `commands:`, beside `workloads:`"
-        return data, [_at_key(source, path, "unknown key `command`", hint, path[:-1])]
+    for name, workload in workloads.items() if isinstance(workloads, dict) else ():
+        for key in {"command", "replay"}.intersection(workload or ()):
+            path, hint = ("workloads", name, key), "write it below `commands:`, beside `workloads:`"
+            return data, [_at_key(source, path, f"unknown key `{key}`", hint, path[:-1])]
     if "commands" not in data:
         return data, []
     commands = data.pop("commands")
@@ -311,9 +320,10 @@ def _likely_keys(path: Path) -> list[str]:
 def _known_keys(path: Path) -> list[str]:
     models = _models(path)
     known = dict.fromkeys(key for model in models for key in _keys(model))
-    if models == (StudyCommand,):
-        known.pop("task_words")
-        return [*known, *SHARED_FIELDS, *sorted(_COMMAND_PARAMETERS)]
+    if models in ((StudyCommand,), (StudyReplay,)):
+        known.pop("task_words", None)
+        others = ONLY_OF_REPLAYS if models == (StudyCommand,) else ONLY_OF_RUNS
+        return [*known, *SHARED_FIELDS, *sorted(_COMMAND_PARAMETERS.difference(others))]
     return [*known, "defaults", "commands"] if models == (Study,) else [*known]
 
 
@@ -330,6 +340,10 @@ def _models(path: Path) -> tuple[type[BaseModel], ...]:
             return (Workload,)
         case ("workloads", _, "command"):
             return (StudyCommand,)
+        case ("workloads", _, "replay"):
+            return (StudyReplay,)
+        case ("workloads", _, "replay", "replay"):
+            return (InputFile,)
         case ("workloads", _, "command", "inputs", _):
             return (InputFile,)
         case ("workloads", _, "command", "figures", _):

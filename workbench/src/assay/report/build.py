@@ -19,6 +19,7 @@ from assay.report.sections import (
     method,
     network,
     other_run,
+    replays,
     scaling,
     short_answer,
     verdicts,
@@ -28,6 +29,7 @@ from assay.report.view import RunView
 SECTIONS = (
     short_answer,
     commands,
+    replays,
     evidence,
     scaling,
     hosts,

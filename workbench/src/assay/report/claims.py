@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
-from assay.model.study.commands import RUN
+from assay.model.study.commands import REPLAY, RUN
 from assay.report import numbers
 
 _KINDS = {
@@ -25,7 +25,7 @@ def kind_of_work(operation: str, workload: str) -> str:
     Each command of a study is a kind of its own: what one program gains says nothing about another.
     """
     name = operation.split(" ", 1)[0]
-    if name == RUN:
+    if name in (RUN, REPLAY):
         return f"command {workload}"
     return _KINDS.get(name, numbers.operation_title(name).lower())
 

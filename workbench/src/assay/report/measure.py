@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.model.study.commands import REPLAY
 from assay.model.study.names import TIMED, group_of, is_counted
 from assay.report import numbers
 
@@ -44,8 +45,9 @@ class Measure:
 DATA = Measure("Throughput", "MB/s", 1e6, is_count=False)
 COUNTED = Measure("Rate", "operations/s", 1.0, is_count=True)
 TASKS = Measure("Rate", "tasks/s", 1.0, is_count=True)
+REPLAYS = Measure("Rate", "replays/s", 1.0, is_count=True)
 IOPS = Measure("IOPS", "IOPS", 1.0, is_count=True)
-MEASURES = (DATA, COUNTED, TASKS)
+MEASURES = (DATA, COUNTED, TASKS, REPLAYS)
 """The measures of operations."""
 _SMALL = 16 * 1024
 """Up to this record size, in bytes, rates are given in operations per second."""
@@ -60,7 +62,7 @@ def has_small_records(row: "ResultRow") -> bool:
 def measure_of(operation: str) -> Measure:
     """Return the measure of an operation, or of the label of a row."""
     if group_of(operation) == "programs":
-        return TASKS
+        return REPLAYS if operation.split(" ", 1)[0] == REPLAY else TASKS
     return COUNTED if is_counted(operation) else DATA
 
 
@@ -81,5 +83,6 @@ def measures_of(rows: "Iterable[ResultRow]") -> list[Measure]:
     """Return the measures that these rows need: `DATA`, `COUNTED` or both, in this order."""
     listed = list(rows)
     found = {row.is_counted for row in listed}
-    counted = TASKS if all(measure_of(row.operation) is TASKS for row in listed if row.is_counted) else COUNTED
+    measures = {measure_of(row.operation) for row in listed if row.is_counted}
+    counted = measures.pop() if len(measures) == 1 else COUNTED
     return [measure for measure in (DATA, counted) if measure.is_count in found]

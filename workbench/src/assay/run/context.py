@@ -17,6 +17,7 @@ from assay.run.fleet import Fleet, LocalFleet
 from assay.run.interruption import Interruption
 from assay.run.listener import Listener
 from assay.run.places.targets import used_targets
+from assay.run.replayed_traces import PlacedTrace
 from assay.run.study_plan import Plan
 from assay.site.site import SiteState
 from assay.store import RunStore
@@ -44,6 +45,7 @@ class RunContext:
         remounting: Remounts file systems of the study between phases; None on this machine.
         passes: Measurements of ceilings between the repeats; None if none are made.
         silent: Paths of targets whose storage did not answer.
+        traces: Path of a trace that is replayed -> where hosts have it.
         used_up: Limit of a target that has ended the run, in words; empty if none has.
         losses: Hosts that their cloud has ended, so that nothing more is measured with this fleet.
     """
@@ -64,6 +66,7 @@ class RunContext:
     remounting: Remounter | None = None
     passes: CeilingPasses | None = None
     silent: set[str] = field(default_factory=set)
+    traces: dict[str, PlacedTrace] = field(default_factory=dict)
     used_up: str = ""
     losses: tuple[HostLoss, ...] = ()
 

@@ -44,6 +44,7 @@ from assay.run.places.claims import run_owner, update_remounted
 from assay.run.places.cleaning import LeftoverJournal, RunCleaner, record_leftovers
 from assay.run.places.targets import target_path
 from assay.run.read_events import read_repeat
+from assay.run.replayed_traces import with_trace
 from assay.run.settle import RoundRules, settle
 from assay.store import RunStore
 
@@ -281,7 +282,7 @@ class Executor:
         planned, shared = plan_job(self.study, case, repeat, self.destroy), self.shared.directory(case)
         if shared:
             planned = self.shared.job(planned, shared in self.made)
-        job = with_methods(planned.job, case, self.methods)
+        job = with_trace(with_methods(planned.job, case, self.methods), self.context.traces)
         job = self.fleet.joint_job(job, case.parameters.hosts)
         job = in_directory(job, self._directory(case, shared or planned.id))
         limit = (self.study.patience or 0) / 1e9 or silence_limit(job.interval_ns, estimated)

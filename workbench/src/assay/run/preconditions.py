@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.contract._answers import BackendCapabilities
+from assay.contract._answers import BackendCapabilities, TraceContents
 from assay.kinds.handler import Inspection, handler_of
 from assay.launch.binary import Engine, NoAnswerError
 from assay.launch.free_space import MountInfo, SpaceRequirement, mount_infos, place_problems
@@ -20,6 +20,7 @@ from assay.launch.machine_checks import mpi_faults, tuning_faults
 from assay.launch.place_commands import MARGIN_SECONDS, patience_of
 from assay.launch.places import Owner, other_run_problem, overlap_problems
 from assay.launch.shell import make_shell
+from assay.launch.traces import trace_contents
 from assay.model.base import AssayError
 from assay.model.escape import escape_line
 from assay.model.site.host import THIS_HOST
@@ -28,7 +29,7 @@ from assay.model.study.study import Study
 from assay.plan.capability_check import capability_faults
 from assay.plan.crosscheck import unmounted_fault, unmounted_path
 from assay.run.places.targets import EngineProber, MachineLocker, hint_of, refuse
-from assay.run.program_files import program_faults
+from assay.run.program_files import program_faults, sha256_fault
 from assay.run.study_plan import Plan
 from assay.site.choose import site_of
 from assay.store.lock import foreign_run_state
@@ -48,6 +49,7 @@ class CheckRequest:
         owner: The run that is resumed, whose marks are no obstacle.
         services: Also check services. A run checks them only after it has claimed what it needs of this machine.
         absent: Filled with what does not exist yet and will be made, in words, for each target.
+        traces: Filled with what the traces hold, by workload.
     """
 
     plan: Plan
@@ -58,6 +60,7 @@ class CheckRequest:
     owner: Owner | None = None
     services: bool = False
     absent: dict[str, str] = field(default_factory=dict)
+    traces: dict[str, TraceContents] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,13 @@ class CheckResult:
     Attributes:
         places: Directory of this machine -> the file system that it is on.
         absent: Target -> what does not exist yet and will be made, in words.
+        traces: Workload -> what the trace holds that it replays.
         faults: Why the study cannot be measured; empty if it can, judging from this machine.
     """
 
     places: Mapping[str, MountInfo]
     absent: Mapping[str, str]
+    traces: Mapping[str, TraceContents]
     faults: tuple[FieldFault, ...]
 
 
@@ -79,7 +84,7 @@ def run_checks(request: CheckRequest) -> CheckResult:
     """Make all checks; nothing is made, mounted or started, and no other host is contacted."""
     inspected = _inspect(request.plan.study, request.plan.places, request.destroy, request.owner)
     faults = [fault for check in CHECKS for fault in check(request, inspected)]
-    return CheckResult(mount_infos(request.plan.study, inspected), request.absent, tuple(faults))
+    return CheckResult(mount_infos(request.plan.study, inspected), request.absent, request.traces, tuple(faults))
 
 
 def refuse_impossible(request: CheckRequest) -> Mapping[str, MountInfo]:
@@ -261,6 +266,34 @@ def _programs(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> It
                 yield from program_faults(("commands", name), command)
 
 
+def _traces(request: CheckRequest, inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
+    """Check that traces can be replayed, are the ones that the study means, and that their files fit."""
+    study = request.plan.study
+    for name in dict.fromkeys(case.workload for case in request.plan.cases):
+        replay, field_path = study.workloads[name].replay, ("commands", name, "replay")
+        if replay is None:
+            continue
+        path, sha256 = replay.replay.path, replay.replay.sha256
+        try:
+            contents = request.traces[name] = trace_contents(request.engine, path)
+        except AssayError as error:
+            hint = error.hint or "name a trace that `assay record` or `assay trace import` has written"
+            yield FieldFault(path=field_path, message=error.message, hint=hint)
+            continue
+        if sha256 not in (None, contents.sha256):
+            yield sha256_fault(field_path, path, contents.sha256, sha256)
+    if request.space is None:
+        return
+    needs: dict[str, int] = {}
+    for case in request.plan.cases:
+        if case.workload in request.traces:
+            copies = request.traces[case.workload].space_bytes * (case.parameters.tasks or 1)
+            needs[case.target] = max(needs.get(case.target, 0), copies)
+    for name, problems in place_problems(study, inspected, SpaceRequirement(needs, allows_root=True)).items():
+        for message, hint in problems:
+            yield FieldFault(path=("targets", name, "path"), message=message, hint=hint)
+
+
 Check = Callable[[CheckRequest, Mapping[str, Inspection]], Iterator[FieldFault]]
 CHECKS: tuple[Check, ...] = (
     _places,
@@ -273,5 +306,6 @@ CHECKS: tuple[Check, ...] = (
     _site,
     _storing,
     _programs,
+    _traces,
 )
 """All checks; each reports faults by their place in the study, if they have one."""

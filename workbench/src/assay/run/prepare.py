@@ -27,6 +27,7 @@ from assay.run.context import RunContext
 from assay.run.methods import find_methods
 from assay.run.places import claims, targets
 from assay.run.places.target_layers import layer_notes
+from assay.run.replayed_traces import place_traces
 from assay.run.run_network import measure_network
 
 BUSY_CHECK_FROM_SECONDS = 3.0
@@ -62,6 +63,7 @@ def prepare(context: RunContext) -> None:
         with context.interruption.raise_on_signal():
             limit = NETWORK_SHARE * context.deadline.seconds_left() if context.deadline is not None else None
             context.store.describe(network=measure_network(study, context.fleet, context.print_line, limit))
+    context.traces = place_traces(plan, context.engine, context.fleet, context.store, print_line)
     _find_methods(context)
     _measure_ceilings(context, backends)
 

@@ -33,6 +33,17 @@ def program_faults(path: tuple[str, ...], command: StudyCommand) -> Iterator[Fie
             yield FieldFault(path=(*path, "inputs", name), message=problem[0], hint=problem[1])
 
 
+def sha256_fault(path: tuple[str, ...], file: str, found: str, stated: str | None) -> FieldFault:
+    """Return that a file is another one than the study means."""
+    message, hint = _wrong_hash(file, found, stated)
+    return FieldFault(path=path, message=message, hint=hint)
+
+
+def _wrong_hash(file: str | Path, found: str, stated: str | None) -> tuple[str, str]:
+    hint = "get the right file, or write the digits that it has"
+    return f"{file}: its SHA-256 is {found}, not {stated}", hint
+
+
 def _is_missing(program: str) -> bool:
     # A relative path starts at the directory of the task, which does not exist yet.
     return (Path(program).is_absolute() or "/" not in program) and shutil.which(program) is None
@@ -52,8 +63,5 @@ def _file_problem(one: InputFile) -> tuple[str, str] | None:
     except OSError as error:
         return f"{place}: {error.strerror}", "change its permissions, or name another file"
     if one.sha256 and found != one.sha256:
-        return (
-            f"{place}: its SHA-256 is {found}, not {one.sha256}",
-            "get the right file, or write the digits that it has",
-        )
+        return _wrong_hash(place, found, one.sha256)
     return None

@@ -67,6 +67,7 @@ def test_the_engine_is_told_everything_or_plan_knows_why_not() -> None:
         "mix",
         "tasks",
         "threads",
+        "pace",
         "tasks_per_host",
         "hosts",
         "servers",

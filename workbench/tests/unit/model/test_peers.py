@@ -11,7 +11,7 @@ from assay.plan.load import load_study
 
 HEAD = "study: s\nquestion: q?\ntargets: {d: {kind: file, path: /mnt/d/assay}}\n"
 STUDY = {field.alias or name for name, field in Study.model_fields.items()}
-ELSEWHERE = {"operations", "path", *STUDY}
+ELSEWHERE = {"operations", "commands", "path", *STUDY}
 
 
 def problem(text: str, word: str) -> str:

@@ -264,6 +264,7 @@ def test_workload_fields_are_those_of_a_case():
         "zip",
         "optional",
         "command",
+        "replay",
     }
 
 

@@ -104,7 +104,7 @@ def test_what_is_not_told_is_never_shown_as_a_default(name: str) -> None:
 
 NOT_OF_PLAIN_FILES = frozenset(
     {"scale", "file_sizes", "file_order", "depth", "width", "inner", "objects", "object_size", "part_size", "range"}
-    | {"batch", "access", "mix", "arrivals", "read_percent", "stride", "tasks", "threads"}
+    | {"batch", "access", "mix", "arrivals", "read_percent", "stride", "tasks", "threads", "pace"}
 )
 """Parameters without effect on writes and reads of single files at full speed."""
 

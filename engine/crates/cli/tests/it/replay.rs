@@ -1,7 +1,7 @@
 //! Traces as the load of a job, with the real engine.
 
 use crate::common::{engine, merged, run, run_output, Marked, RunOutput, Session};
-use assay_spec::{Event, FaultDomain, Replay};
+use assay_spec::{Event, FaultDomain, RecordedOps, Replay, TraceContents};
 use flate2::write::GzEncoder;
 use flate2::Compression;
 use serde_json::{json, Value};
@@ -43,7 +43,7 @@ fn job(root: &Marked, trace: &TraceFile, target: &Value, lanes: u32) -> Value {
     }
     let fields = json!({
         "target": place, "file_size_bytes": 0, "record_size_bytes": 1, "sync": "none", "lanes": lanes,
-        "tree": {"files": 1}, "phases": [{"operation": "run"}], "data": {"verify": true},
+        "tree": {"files": 1}, "phases": [{"operation": "replay"}], "data": {"verify": true},
     });
     merged(fields, &json!({}))
 }
@@ -270,6 +270,20 @@ fn what_is_no_trace_is_refused_before_anything_is_made() {
 
 /// What can be done at a target says, too, whether its trace can be replayed.
 #[test]
+fn a_trace_is_surveyed() {
+    let root = Marked::new("/var/tmp");
+    let survey = |trace: &TraceFile| engine().arg("survey").arg(&trace.0).stdin(Stdio::null()).output().unwrap();
+    let records = "F 1 f 9000 a\nF 2 f - b\nT 1 - 0\nO 5 20 1 read 1 0 8192 8192 -\nO 30 9 1 write 2 0 500 500 -\n";
+    let output = survey(&TraceFile::new(&root, records));
+    let found: TraceContents = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((found.recorded_ns, found.tasks, found.files, found.sha256.len()), (39, 1, 2, 64));
+    assert_eq!((found.initial_bytes, found.space_bytes), (8192, 8692));
+    assert_eq!(found.operations["read"], RecordedOps { count: 1, bytes: 8192, recorded_ns: 20 });
+    let output = survey(&TraceFile::of(&root, "no trace\n"));
+    assert!(output.status.code() == Some(2) && output.stdout.is_empty());
+}
+
+#[test]
 fn a_target_is_probed_with_its_trace() {
     let root = Marked::new("/var/tmp");
     let trace = TraceFile::new(&root, ALL);
@@ -314,12 +328,18 @@ fn copies_have_files_of_their_own() {
 fn operations_start_at_their_times() {
     let root = Marked::new("/var/tmp");
     let records = "F 1 f 8192 a\nT 1 - 0\nO 1 1 1 open 1 - - 0 r\nO 400000000 5000 1 read 1 0 8192 8192 -\n";
-    for (rate, least) in [(1.0, 400_000_000), (2.0, 200_000_000)] {
+    let with_end = format!("{records}E 1 400006000\n");
+    for (records, rate, least) in [(records, 1.0, 400_000_000), (&with_end, 2.0, 200_000_000)] {
         let pace = json!({"pace": "recorded", "rate": rate});
         let is_on_time = || {
             let out = run(&job(&root, &TraceFile::new(&root, records), &pace, 1));
             let found = &replays(&out)[0];
-            assert!(out.code == 0 && found.elapsed_ns >= least, "{}: {}", found.elapsed_ns, out.stderr);
+            assert!(
+                out.code == 0 && found.at_ns > 0 && found.elapsed_ns >= least,
+                "{}: {}",
+                found.elapsed_ns,
+                out.stderr
+            );
             let latency = found.operations["read"].latency.as_ref().unwrap();
             // What starts late has a latency that is longer than its time by that.
             assert!(latency.max_ns + latency.max_ns / 500 >= found.operations["read"].service.max_ns);

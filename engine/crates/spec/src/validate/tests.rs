@@ -40,7 +40,7 @@ fn base(name: &str) -> Value {
             job["target"] = json!({"kind": "replay", "root": "/mnt", "directory": "job", "trace": "/data/t.trace.gz"});
             (job["file_size_bytes"], job["record_size_bytes"]) = (json!(0), json!(1));
             (job["tree"], job["sync"]) = (json!({"files": 1}), json!("none"));
-            job["phases"] = json!([{"operation": "run"}]);
+            job["phases"] = json!([{"operation": "replay"}]);
         }
         "tree" => {
             job["tree"] = json!({"files": 100});

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 from assay.cli.studyfile import exit_with_faults, load_study_file
+from assay.contract._answers import TraceContents
 from assay.launch.free_space import SpaceRequirement
 from assay.model.base import warning
-from assay.model.units import about_size
+from assay.model.units import about_count, about_size
 from assay.plan.change import Change
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.study_warnings import study_warnings
+from assay.report import numbers
 from assay.run.study_plan import Plan, uncounted_text
 from assay.terminal.output import note, print_line
 
@@ -46,6 +48,8 @@ def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> N
         print_line(f"    {name}: {place.words}")
     for name, words in found.absent.items():
         print_line(f"    {name}: {words}")
+    for name, trace in found.traces.items():
+        print_line(f"    {name}: {_trace_words(trace)}")
     if loaded.study.testbed is None and loaded.study.hosts.is_described:
         _print_hosts(loaded)
     for line in study_warnings(loaded.study, loaded.cases, estimate):
@@ -62,6 +66,20 @@ def _print_hosts(loaded: Plan) -> None:
         print_line(f"    {host.name}: {login}{f' through {host.jump}' if host.jump else ''}")
     if len(clients) > _MAX_HOSTS_SHOWN:
         print_line(f"    and {len(clients) - _MAX_HOSTS_SHOWN} more hosts")
+
+
+def _trace_words(trace: TraceContents) -> str:
+    """Return what a trace holds, in words."""
+    ops = trace.operations
+    moved = [about_size(ops[kind].bytes if kind in ops else 0) for kind in ("read", "write")]
+    count, spent_ns = (sum(getattr(one, name) for one in ops.values()) for name in ("count", "recorded_ns"))
+    tasks = f"{trace.tasks} {'task' if trace.tasks == 1 else 'tasks'}"
+    recorded, spent = numbers.seconds(trace.recorded_ns / 1e9), numbers.seconds(spent_ns / 1e9)
+    return (
+        f"{about_count(count)} operations of {tasks}, {moved[0]} read, {moved[1]} written, recorded in {recorded}, of "
+        f"which {spent} are I/O; a copy begins with {about_size(trace.initial_bytes)} and needs up to "
+        f"{about_size(trace.space_bytes)}"
+    )
 
 
 def summary(loaded: Plan, estimate: StudyEstimate) -> str:

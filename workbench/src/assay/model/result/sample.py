@@ -13,6 +13,7 @@ from assay.model.result.layers import Layer
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.observations import BlockDeviceUse, LimitProgress, ServiceCounts
 from assay.model.result.percentile import reliable_latencies
+from assay.model.result.replays import ReplayResult
 from assay.model.result.tasks import TaskResult
 from assay.model.result.watch import Watch
 from assay.model.study.names import is_counted
@@ -138,7 +139,8 @@ class Sample(Partial):
         ops: Operations.
         elapsed_ns: From the barrier to the end of the last lane.
         throughput: Bytes per second until the end of the last lane; 0 if no data was moved.
-        iops: Operations per second until the end of the last lane.
+        iops: Operations per second until the end of the last lane. Of a trace that is replayed at its recorded times:
+            copies / mean I/O time of a copy, since their wall clock is that of the program.
         first_finisher: Bytes per second until the end of the first lane; None if no lane finished.
         steady: Bytes per second while every lane was active; None if there was no such time.
         first_finisher_iops, steady_iops: Operations per second over the same times.
@@ -173,6 +175,7 @@ class Sample(Partial):
         at_limit: Progress at the time limit, if lanes then went on until each had done as much as the fastest.
         hosts: Part of each host; empty with one engine.
         tasks: Tasks of a command; empty for all other operations.
+        replays: Copies of a trace that were replayed; empty for all other operations.
         uses: Use of links, CPUs and disks of each host; on this machine alone only of commands; empty for short phases.
         clock_uncertainty_ns: With several hosts: error bound of `skew_ns`.
         target_per_s: Open loop: requested operations per second.
@@ -257,6 +260,7 @@ class Sample(Partial):
     hosts: tuple[HostShare, ...] = ()
     uses: tuple[HostUse, ...] = ()
     tasks: tuple[TaskResult, ...] = ()
+    replays: tuple[ReplayResult, ...] = ()
     clock_uncertainty_ns: int = 0
     failed_writes: int = 0
 

@@ -1,22 +1,30 @@
 """Commands of a study: programs that are measured as they are, beside workloads.
 
-A command is read as a workload with the operation `run`, whose axes it shares, and with what is to be executed.
+A command is read as a workload with the operation `run`, whose axes it shares, and with what is to be executed; one
+that replays a trace as a workload with the operation `replay`.
 """
 
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
 from assay.model.frozen import Frozen
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, fault
+from assay.model.study.parameter import Parameter
 from assay.model.study.target import YEAR_NS, path_from
-from assay.model.units import choices_hint, display_value
+from assay.model.units import UnitError, choices_hint, display_value
 
-RUN = "run"
-"""The operation of commands."""
+RUN, REPLAY = "run", "replay"
+"""The operations of commands: to run a program, and to replay a trace."""
+RECORDED, FAST = "recorded", "fast"
+"""Words for `pace`, beside factors of the recorded pace."""
+MIN_PACE, MAX_PACE = 0.001, 1000.0
+"""Bounds of such a factor."""
+ONLY_OF_RUNS, ONLY_OF_REPLAYS = ("tasks", "threads"), ("pace", "verify")
+"""Parameters that commands have only if they run a program, or only if they replay a trace."""
 VARIABLES = ("path", "inputs", "task", "tasks", "lane", "host", "threads")
 """Names that stand for values in the words of a command, written as `$task` or `${task}`."""
 ONLY_OF_TASKS = ("task", "lane")
@@ -171,6 +179,51 @@ def _pattern(written: object) -> str:
     return written
 
 
+def _pace(written: object) -> str:
+    if written in (RECORDED, FAST):
+        return str(written)
+    is_number = isinstance(written, int | float) and not isinstance(written, bool)
+    hint = f"write {RECORDED}, {FAST}, or a factor such as 2 for twice as fast"
+    if not is_number:
+        raise UnitError(f"{display_value(written)} is not a pace", hint)
+    if not MIN_PACE <= float(written) <= MAX_PACE:  # type: ignore[arg-type]
+        raise UnitError(f"{display_value(written)} is out of range", f"it must be {MIN_PACE:g} to {MAX_PACE:g}")
+    return RECORDED if written == 1 else f"{written:.10g}"
+
+
+def pace() -> axis.ValueKind:
+    """Return the kind of paces: recorded, fast, or how many times as fast as recorded, as text."""
+    numbers = {"type": "number", "minimum": MIN_PACE, "maximum": MAX_PACE}
+    schema = {"anyOf": [{"enum": [RECORDED, FAST]}, numbers], "description": "recorded, fast, or a factor such as 2."}
+    return axis.ValueKind(_pace, str, schema, optional=True, label="recorded, fast, or a factor such as 2")
+
+
+THREADS = Parameter(
+    kind=axis.whole(1, 2**20, optional=True),
+    about="Commands: stands for $threads. What the program does with it is its own affair.",
+    heading="What stood for $threads",
+    unknown_text="how many threads the program was to use",
+    report_row="limit",
+    only=("programs",),
+    of_programs=True,
+)
+PACE = Parameter(
+    kind=pace(),
+    about="Replays: when operations start. recorded: at their recorded times; a factor such as 2: so many times as "
+    "fast; fast: as soon as all that they follow has ended.",
+    heading="When operations of a trace started: recorded, fast, or so many times as fast",
+    unknown_text="how fast the trace was replayed",
+    report_row="limit",
+    only=("programs",),
+    of_programs=True,
+)
+
+
+def pace_factor(pace: str) -> float:
+    """Return how many times as fast as recorded a replay is to be; 1 for `fast`, which has no times."""
+    return 1.0 if pace in (RECORDED, FAST) else float(pace)
+
+
 ProgramField = Annotated[
     ProgramWords,
     BeforeValidator(_program),
@@ -254,6 +307,26 @@ class StudyCommand(Frozen):
             yield "check", self.check
 
 
+class StudyReplay(Frozen):
+    """A trace that is replayed: each lane replays one copy, in a directory of its own on the target."""
+
+    replay: Annotated[InputFile, BeforeValidator(_input)] = Field(
+        description="The trace, as `assay record` or `assay trace import` writes it: a path, or {path: FILE, sha256: "
+        "DIGITS}. Its operations on files are done again, on files that are made anew."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _runs_nothing(cls, written: Any) -> Any:
+        """Refuse what only programs have."""
+        for name in written if isinstance(written, dict) else ():
+            if name == RUN:
+                raise fault("a command has either `run` or `replay`", "write two commands", name)
+            if name in StudyCommand.model_fields or name in ONLY_OF_RUNS:
+                raise fault("a trace is replayed without a program", "remove it; `lanes` says how many copies", name)
+        return written
+
+
 SHARED_FIELDS = ("targets", "where", "exclude", "zip", "optional")
 """Fields that commands share with workloads, apart from parameters."""
 
@@ -269,8 +342,13 @@ def as_workload(written: object, parameters: Collection[str]) -> object:
     """
     if not isinstance(written, dict):
         return written
-    shared = {field: value for field, value in written.items() if field in SHARED_FIELDS or field in parameters}
+    is_replay = REPLAY in written
+    others = ONLY_OF_RUNS if is_replay else ONLY_OF_REPLAYS
+    fields = {*SHARED_FIELDS, *parameters}.difference(others)
+    shared = {field: value for field, value in written.items() if field in fields}
     own: dict[str, Any] = {field: value for field, value in written.items() if field not in shared}
+    if is_replay:
+        return {"operations": [REPLAY], REPLAY: own, **shared}
     words = shared.get("tasks")
     if isinstance(words, list) and any(isinstance(word, str) for word in words):
         own["task_words"], shared["tasks"] = words, len(words)

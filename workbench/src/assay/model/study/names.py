@@ -69,6 +69,7 @@ WORK: dict[str, Work] = {
     "list_after_put": Work("objects", writes=True),
     "object_mix": Work("objects", reads=True, writes=True),
     "run": Work("programs"),
+    "replay": Work("programs"),
     "transfer": Work("other"),
     "round_trip": Work("other"),
     "transaction": Work("other"),

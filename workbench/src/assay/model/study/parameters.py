@@ -13,9 +13,8 @@ from typing import Annotated, Literal, get_args
 from pydantic.fields import FieldInfo
 
 from assay.model.partial import Partial
-from assay.model.study import axis, contents, mpiio, tuning
+from assay.model.study import axis, commands, contents, mpiio, tuning
 from assay.model.study.axis import AxisValue
-from assay.model.study.commands import MAX_TASKS
 from assay.model.study.contents import Sizes
 from assay.model.study.names import (
     ANY_ORDER,
@@ -366,7 +365,7 @@ class Parameters(Partial):
     tasks: Annotated[
         int | None,
         Parameter(
-            kind=axis.whole(1, MAX_TASKS, optional=True),
+            kind=axis.whole(1, commands.MAX_TASKS, optional=True),
             about="Commands: how often the program is run, by the lanes of all hosts in turn; or a word for each task.",
             heading="How often the program was run; empty: it was no command",
             unknown_text="how many tasks there were",
@@ -376,18 +375,8 @@ class Parameters(Partial):
             programs_default=(1,),
         ),
     ] = None
-    threads: Annotated[
-        int | None,
-        Parameter(
-            kind=axis.whole(1, 2**20, optional=True),
-            about="Commands: stands for $threads. What the program does with it is its own affair.",
-            heading="What stood for $threads",
-            unknown_text="how many threads the program was to use",
-            report_row="limit",
-            only=("programs",),
-            of_programs=True,
-        ),
-    ] = None
+    threads: Annotated[int | None, commands.THREADS] = None
+    pace: Annotated[str | None, commands.PACE] = None
     tasks_per_host: Annotated[
         int,
         Parameter(
@@ -651,7 +640,8 @@ class Parameters(Partial):
             unknown_text="whether what was read was checked",
             report_row="words",
             job="data.verify",
-            used_by=FETCHES,
+            used_by={*FETCHES, commands.REPLAY},
+            of_programs=True,
         ),
     ] = False
     compressible: Annotated[

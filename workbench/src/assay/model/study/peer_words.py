@@ -23,7 +23,7 @@ _ENGINE = "the engine does this by itself"
 _PHASES = "phases of a case follow each other, and all lanes begin each together"
 _ERRORS = "errors are counted; a repeat with errors is marked"
 _ZONES = "zoned devices are not measured"
-_REPLAY = "traces are not replayed"
+_REPLAY = "traces are replayed as they are: write commands: {NAME: {replay: FILE}}"
 _TERMS = "use a schedule, or a run for each, to put work in order"
 KEYS = "the engine takes credentials from the environment or ~/.aws/credentials, never from a study"
 TLS = "the endpoint of the target decides (https://...), and ca_file names the trusted CA"
@@ -161,11 +161,17 @@ FIO: Words = (
         " plid_select sprandom spr_cs spr_num_regions spr_op gpu_dev_id",
     ),
     (
+        "commands",
+        "`assay trace import LOG` makes a trace of it; then write commands: {NAME: {replay: FILE}}",
+        "read_iolog read_iolog_chunked",
+    ),
+    ("pace", "with commands: {NAME: {replay: FILE, pace: fast}}", "replay_no_stall"),
+    ("pace", "200 is pace: 2, with commands: {NAME: {replay: FILE, pace: 2}}", "replay_time_scale"),
+    (
         "",
         _REPLAY,
-        "read_iolog read_iolog_chunked write_iolog merge_blktrace_file merge_blktrace_iters"
-        " merge_blktrace_scalars replay_align replay_no_stall replay_redirect replay_scale replay_skip"
-        " replay_time_scale",
+        "write_iolog merge_blktrace_file merge_blktrace_iters merge_blktrace_scalars replay_align replay_redirect"
+        " replay_scale replay_skip",
     ),
     ("", "nothing is trimmed", "trim_backlog trim_backlog_batch trim_percentage num_range"),
     ("", _SHELL, "exec_prerun exec_postrun profile"),

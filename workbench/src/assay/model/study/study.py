@@ -5,7 +5,7 @@ second.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, create_model, field_validator, model_validator
@@ -14,7 +14,7 @@ from assay.model.frozen import Frozen
 from assay.model.money.study_prices import StudyPrices
 from assay.model.study import axis, names
 from assay.model.study.axis import Axis, SingleField, SweepField, ValueKind, fault
-from assay.model.study.commands import RUN, StudyCommand
+from assay.model.study.commands import ONLY_OF_REPLAYS, ONLY_OF_RUNS, RECORDED, REPLAY, RUN, StudyCommand, StudyReplay
 from assay.model.study.hosts import AnyHosts, Hosts
 from assay.model.study.kinds import AnyKindField
 from assay.model.study.needs import Needs
@@ -68,7 +68,7 @@ def _groups(written: object) -> object:
 
 
 def _operation(written: object) -> str:
-    if isinstance(written, str) and (written in names.OPERATIONS or written == RUN):
+    if isinstance(written, str) and (written in names.OPERATIONS or written in names.PROGRAMS):
         return written
     from assay.model.study.peers import OPERATIONS
 
@@ -150,6 +150,7 @@ class Workload(_Swept):
         " run.",
     )
     command: StudyCommand | None = Field(None, description="What is executed, if it is a command; never written here.")
+    replay: StudyReplay | None = Field(None, description="What is replayed, if it is a trace; never written here.")
 
     _written: tuple[str, ...] = PrivateAttr(())
 
@@ -171,10 +172,11 @@ class Workload(_Swept):
 
     @model_validator(mode="after")
     def _programs_are_commands(self) -> Self:
-        """Refuse `run` among the operations of a workload, which has nothing to execute."""
-        if RUN in self.operations and self.command is None:
-            hint = "write the program below `commands:`, beside `workloads:`"
-            raise fault(f"`{RUN}` needs a program", hint, "operations")
+        """Refuse `run` and `replay` among the operations of a workload, which has nothing to execute."""
+        for operation, work, what in ((RUN, self.command, "program"), (REPLAY, self.replay, "trace")):
+            if operation in self.operations and work is None:
+                hint = f"write the {what} below `commands:`, beside `workloads:`"
+                raise fault(f"`{operation}` needs a {what}", hint, "operations")
         return self
 
     @property
@@ -372,9 +374,8 @@ class Study(Frozen):
 
 
 def _command_schema(workload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a command as it is written: its own fields, and those of workloads that it has."""
-    left_out = {"operations", *(name for name, item in DEFINITIONS.items() if not item.applies_to("programs"))}
-    shared = {name: field for name, field in workload["properties"].items() if name not in left_out}
+    """Return the schema of a command that runs a program: its own fields, and those of workloads that it has."""
+    shared = _shared_schema(workload, ONLY_OF_REPLAYS)
     fields = {name: field for name, field in own["properties"].items() if name != "task_words"}
     for name in ("inputs", "figures"):
         # A plain text is the path, or the pattern.
@@ -382,9 +383,24 @@ def _command_schema(workload: Mapping[str, Any], own: Mapping[str, Any]) -> dict
         fields[name] = {**fields[name], "additionalProperties": forms}
     words = {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "Words for $task."}
     shared["tasks"] = {**shared["tasks"], "anyOf": [*shared["tasks"]["anyOf"], words]}
-    for name in ("cache", "tasks"):
-        shared[name] = {**shared[name], "default": DEFINITIONS[name].programs_default[0]}
+    shared["tasks"] = {**shared["tasks"], "default": DEFINITIONS["tasks"].programs_default[0]}
     return {**own, "properties": {**fields, **shared}, "required": ["run"]}
+
+
+def _replay_schema(workload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a command that replays a trace."""
+    shared = _shared_schema(workload, ONLY_OF_RUNS)
+    shared["pace"] = {**shared["pace"], "default": RECORDED}
+    file = own["properties"]["replay"]
+    forms = {"anyOf": [{"type": "string", "minLength": 1}, {"$ref": file["$ref"]}], "description": file["description"]}
+    return {**own, "properties": {"replay": forms, **shared}, "required": ["replay"]}
+
+
+def _shared_schema(workload: Mapping[str, Any], without: Collection[str]) -> dict[str, Any]:
+    """Return name -> schema of the fields of workloads that commands have."""
+    left_out = {"operations", *(name for name, item in DEFINITIONS.items() if not item.applies_to("programs"))}
+    shared = {name: field for name, field in workload["properties"].items() if name not in left_out.union(without)}
+    return {**shared, "cache": {**shared["cache"], "default": DEFINITIONS["cache"].programs_default[0]}}
 
 
 def study_schema() -> dict[str, Any]:
@@ -397,14 +413,18 @@ def study_schema() -> dict[str, Any]:
     # Because of `defaults`, no field is required in the workload itself.
     workload.pop("required")
     for part in (workload, defaults):
-        part["properties"] = {name: field for name, field in part["properties"].items() if name != "command"}
+        part["properties"] = {
+            name: field for name, field in part["properties"].items() if name not in ("command", "replay")
+        }
     schema["$defs"]["StudyCommand"] = _command_schema(workload, schema["$defs"]["StudyCommand"])
+    schema["$defs"]["StudyReplay"] = _replay_schema(workload, schema["$defs"]["StudyReplay"])
     properties = schema["properties"]
     place = list(properties).index("workloads")
     items = [*properties.items()]
-    commands = {**properties["workloads"], "description": "Name -> program that is measured as it is."}
+    commands = {**properties["workloads"], "description": "Name -> program or trace."}
     commands["patternProperties"] = {
-        name: {"$ref": "#/$defs/StudyCommand"} for name in properties["workloads"]["patternProperties"]
+        name: {"anyOf": [{"$ref": "#/$defs/StudyCommand"}, {"$ref": "#/$defs/StudyReplay"}]}
+        for name in properties["workloads"]["patternProperties"]
     }
     items.insert(place + 1, ("commands", commands))
     items.insert(place, ("defaults", {"$ref": "#/$defs/Defaults", "description": "Fields that all workloads share."}))

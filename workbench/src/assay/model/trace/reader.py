@@ -1,6 +1,7 @@
 """Reads traces as streams, and refuses what does not follow the format."""
 
 import contextlib
+import functools
 import gzip
 import os
 import zlib
@@ -53,6 +54,17 @@ def open_trace(path: str | os.PathLike[str]) -> Iterator[Trace]:
     name = os.fspath(path)
     with open_user_file(path, name, HINT, MAX_BYTES) as file:
         yield read_trace(file, name)
+
+
+@functools.cache
+def recorded_seconds(path: str) -> float | None:
+    """Return how long the recording of a trace took by its first line; None if it does not say, or cannot be read."""
+    try:
+        with open_trace(path) as trace:
+            duration_ns = trace.header.duration_ns
+    except AssayError:
+        return None
+    return None if duration_ns is None else duration_ns / 1e9
 
 
 def read_trace(file: IO[bytes], name: str) -> Trace:

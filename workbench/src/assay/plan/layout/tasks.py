@@ -1,14 +1,14 @@
-"""The job of a command: how its tasks are dealt to lanes, its program, and the place where they work."""
+"""The job of a command: how its tasks are dealt to lanes, its program or trace, and the place where they work."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel
 
-from assay.contract._generated import CommandTarget, Input, Program, Tree
+from assay.contract._generated import CommandTarget, Input, Pace, Program, ReplayTarget, Tree
 from assay.model.source import FieldFault
 from assay.model.study import commands
-from assay.model.study.commands import OUTPUT_BYTES, ProgramWords, StudyCommand
+from assay.model.study.commands import OUTPUT_BYTES, ProgramWords, StudyCommand, StudyReplay
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Workload
 
@@ -50,6 +50,21 @@ def command_target(place: BaseModel, command: StudyCommand, parameters: Paramete
     )
 
 
+def replay_target(place: BaseModel, replay: StudyReplay, parameters: Parameters) -> ReplayTarget:
+    """Return the target of a job that replays a trace; arguments as for `command_target`."""
+    values, pace = place.model_dump(), parameters.pace or commands.RECORDED
+    return ReplayTarget(
+        kind="replay",
+        root=values["root"],
+        directory=values["directory"],
+        run=values.get("run"),
+        trace=replay.replay.path,
+        sha256=replay.replay.sha256,
+        pace=Pace.fast if pace == commands.FAST else Pace.recorded,
+        rate=commands.pace_factor(pace),
+    )
+
+
 def _own_variables(parameters: Parameters) -> dict[str, str]:
     return {} if parameters.threads is None else {"threads": str(parameters.threads)}
 
@@ -64,9 +79,17 @@ def _program(program: ProgramWords, parameters: Parameters) -> Program:
 
 def command_faults(path: tuple[str, ...], workload: Workload, study_is_local: bool) -> Iterator[FieldFault]:
     """Yield what is wrong with a command apart from its single fields."""
-    command = workload.command
-    if command is None:
-        return
+    for policy in workload.axis("cache").values():
+        if policy not in ("drop", "keep", "remount"):
+            message = f"cache: {policy} is for the engine's own reads and writes, not for those of a program"
+            yield FieldFault(path=(*path, "cache"), message=message, hint="use drop, remount or keep")
+    if workload.command is not None:
+        yield from _program_faults(path, workload, workload.command, study_is_local)
+
+
+def _program_faults(
+    path: tuple[str, ...], workload: Workload, command: StudyCommand, study_is_local: bool
+) -> Iterator[FieldFault]:
     threads = workload.axis("threads").values()
     for field, program in command.programs:
         names = set(program.variables)
@@ -86,10 +109,6 @@ def command_faults(path: tuple[str, ...], workload: Workload, study_is_local: bo
             "use at least one task for each lane of each host, or fewer lanes; or add `where: tasks >= lanes * hosts`"
         )
         yield FieldFault(path=(*path, "tasks"), message=message, hint=hint)
-    for policy in workload.axis("cache").values():
-        if policy not in ("drop", "keep", "remount"):
-            message = f"cache: {policy} is for the engine's own reads and writes, not for those of a program"
-            yield FieldFault(path=(*path, "cache"), message=message, hint="use drop, remount or keep")
     if command.inputs and not study_is_local:
         message = "inputs are copied from this machine, and other hosts generate the load"
         hint = "put the files where the first host sees them, and copy them with `prepare`"

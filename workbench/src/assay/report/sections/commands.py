@@ -103,9 +103,7 @@ def _task_line(repeat: int, task: TaskResult) -> tuple[Cell, ...]:
 
 
 def _lead(view: RunView, found: Sequence[CommandRow]) -> str:
-    words = [
-        f"{row.case.workload} on {row.case.target}{_at(view, row)}: {_time(result.wall_s)}" for row, result in found[:3]
-    ]
+    words = [f"{place_words(view, row)}: {time_words(result.wall_s)}" for row, result in found[:3]]
     more = f", and {len(found) - 3} more below" if len(found) > 3 else ""
     return f"Wall clock: {'; '.join(words)}{more}."
 
@@ -151,7 +149,7 @@ def _bound_sentence(
     if bound.saving >= MIN_SHARE:
         least = numbers.seconds(bound.saving * wall)
         saved = f"storage that never waits would save at most {100 * bound.saving:.0f} % ({least})"
-    where = f"{row.case.workload} on {row.case.target}{_at(view, row)}"
+    where = place_words(view, row)
     starved = ""
     if bound.starved >= MIN_STARVED:
         starved = f" (at least {100 * bound.starved:.0f} % only ready to run: other threads had the CPUs)"
@@ -201,12 +199,18 @@ def _is_decided(view: RunView, row: ResultRow, target: str) -> bool:
     )
 
 
+def place_words(view: RunView, row: ResultRow) -> str:
+    """Return a command and its target in words, with the point on the axes."""
+    return f"{row.case.workload} on {row.case.target}{_at(view, row)}"
+
+
 def _at(view: RunView, row: ResultRow) -> str:
     point = view.point_of(row)
     return f" ({point})" if point else ""
 
 
-def _time(value: Estimate) -> str:
+def time_words(value: Estimate) -> str:
+    """Return a median in seconds, with its interval if there are enough repeats."""
     middle = numbers.seconds(value.median)
     if value.low is None or value.high is None or value.n < MIN_REPEATS:
         return middle
@@ -241,7 +245,7 @@ def _line(view: RunView, row: ResultRow, result: ProgramResult) -> tuple[Cell, .
     return (
         *command_cells(view, row),
         Num(f"{result.tasks:,}", result.tasks),
-        Num(_time(result.wall_s), wall),
+        Num(time_words(result.wall_s), wall),
         numbers.NONE if result.bound is None else result.bound.kind,
         _share(None if result.bound is None else result.bound.saving),
         Num(numbers.seconds(result.task_s), result.task_s),

@@ -44,18 +44,18 @@ def cost_blocks(view: RunView, found: Sequence[CommandRow]) -> tuple[Block, ...]
     prices = view.run.prices
     if prices is None:
         return ()
-    hours = _hours(view, prices, found)
+    hours = hourly_costs(view, prices, [row for row, _ in found])
     priced = [(row, result) for row, result in found if row.case.id in hours]
     if not priced:
         return ()
     return (_table(view, prices, hours, priced), *_charts(view, prices, hours, priced))
 
 
-def _hours(view: RunView, prices: FrozenPrices, found: Sequence[CommandRow]) -> Mapping[str, Decimal]:
-    """Return case id -> cost of an hour of the target's design and of the case's hosts."""
+def hourly_costs(view: RunView, prices: FrozenPrices, rows: Sequence[ResultRow]) -> Mapping[str, Decimal]:
+    """Return case id -> cost of an hour of the target's design and of the case's hosts; without unknown costs."""
     designs = {item.target: item.hour for item in target_costs(view) if item.hour is not None}
     most: dict[str, int] = {}
-    for row, _ in found:
+    for row in rows:
         most[row.case.workload] = max(most.get(row.case.workload, 0), row.case.parameters.hosts)
     hosts = hour_of_hosts(prices)
     return {
@@ -63,12 +63,13 @@ def _hours(view: RunView, prices: FrozenPrices, found: Sequence[CommandRow]) -> 
             designs[row.case.target],
             EXACT.divide(EXACT.multiply(hosts, Decimal(row.case.parameters.hosts)), Decimal(most[row.case.workload])),
         )
-        for row, _ in found
+        for row in rows
         if row.case.target in designs
     }
 
 
-def _cost(hour: Decimal, seconds: float) -> Decimal:
+def cost_of(hour: Decimal, seconds: float) -> Decimal:
+    """Return what so many seconds cost."""
     return EXACT.divide(EXACT.multiply(hour, Decimal(repr(seconds))), Decimal(3600))
 
 
@@ -93,7 +94,7 @@ def _table(view: RunView, prices: FrozenPrices, hours: Mapping[str, Decimal], fo
 
 
 def _cells(hour: Decimal, result: ProgramResult) -> tuple[Cell, ...]:
-    cost = _cost(hour, result.wall_s.median)
+    cost = cost_of(hour, result.wall_s.median)
     saved = None if result.bound is None else EXACT.multiply(cost, Decimal(repr(result.bound.saving)))
     return (
         money_cell(hour),
@@ -126,7 +127,7 @@ def _charts(
         count, line = row.case.parameters.hosts, _line_name(view, row)
         wall = one.wall_s
         low, high = (wall.median if end is None else end for end in (wall.low, wall.high))
-        second = float(_cost(hours[row.case.id], 1.0)) / one.tasks
+        second = float(cost_of(hours[row.case.id], 1.0)) / one.tasks
         cost = wall.median * second
         words = tooltip_text(line, number_words("hosts", count), f"{numbers.significant(cost)} {unit}")
         costs.append(LinePoint(line, count, cost, low * second, high * second, words))

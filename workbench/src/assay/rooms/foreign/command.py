@@ -51,6 +51,7 @@ _INI = typer.Argument(help="The configuration file.", metavar="FILE")
 _PARAMETERS = typer.Argument(help="The parameter file.", metavar="FILE")
 _TRACE = typer.Argument(help="The trace.", metavar="FILE")
 _VARIABLES = typer.Argument(None, help="Values of its variables: NAME=VALUE.", metavar="[NAME=VALUE]...")
+_REPLAY = typer.Option(False, "--replay", help="Do the operations of the trace again, instead of similar work.")
 _EACH = typer.Option(None, "--tasks", min=1, help="Tasks on each host.")
 _TASKS = typer.Option(None, "--tasks", min=1, help="Tasks, instead of the command line's.")
 _OUTPUT = output_option("Write the study to a file.")
@@ -131,17 +132,18 @@ def from_vdbench(
 
 
 @source.command("trace")
-def from_trace(file: Path = _TRACE, output: Path | None = _OUTPUT, force: bool = FORCE) -> None:
-    """Make a study whose work resembles that of a trace (`assay record`, `assay trace import`).
+def from_trace(file: Path = _TRACE, replay: bool = _REPLAY, output: Path | None = _OUTPUT, force: bool = FORCE) -> None:
+    """Make a study whose work resembles that of a trace (`assay record`, `assay trace import`), or replays it.
 
     Files, their sizes, records, the share of reads, order, lanes and flushes are those of the trace. The study begins
-    with a line for each thing that differs.
+    with a line for each thing that differs. With --replay its operations are those of the trace, one by one.
 
-    Example: `assay study from trace tar.trace.gz --output tar.yaml`
+    Example: `assay study from trace tar.trace.gz --replay --output tar.yaml`
     """
-    from assay.rooms.foreign.work.trace import trace_study
+    from assay.rooms.foreign.work.trace import replay_study, trace_study
 
-    _write_study(lambda: trace_study(str(file)), output, force)
+    folder = Path.cwd() if output is None else output.absolute().parent
+    _write_study(lambda: replay_study(str(file), folder) if replay else trace_study(str(file)), output, force)
 
 
 def _assigned(text: str) -> tuple[str, str]:

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trace_tools import packed
+from trace_tools import HEAD, packed
 
 from assay.model.base import AssayError
 from assay.plan.expand import expand
 from assay.plan.load import load_study
-from assay.rooms.foreign.work.trace import trace_study
+from assay.rooms.foreign.work.trace import replay_study, trace_study
 
 
 def workloads(tmp_path: Path, *records: str, head: str = "") -> tuple[dict[str, Any], str]:
@@ -102,3 +102,22 @@ def test_many_sizes_become_few_and_losses_are_listed(tmp_path: Path) -> None:
 def test_a_trace_without_work_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AssayError, match="it reads and writes nothing"):
         workloads(tmp_path)
+
+
+def test_a_study_may_replay_a_trace(tmp_path: Path) -> None:
+    path = tmp_path / "t.trace.gz"
+    for head, pace in ((HEAD, "recorded"), (HEAD[:-1] + ',"losses":[{"code":"no-times","count":1}]}', "fast")):
+        path.write_bytes(packed("T\t1\t-\t0", *in_order(1, "read", 8192, 4096, 0), head=head))
+        for folder, name in ((tmp_path, "t.trace.gz"), (tmp_path / "other", str(path))):
+            study = load_study(replay_study(str(path), folder).encode(), folder=str(folder)).study
+            assert study is not None and expand(study).cases
+            (work,) = study.workloads.values()
+            assert work.replay is not None and work.replay.replay.path == str(path), name
+            assert work.pace.values() == (pace,)
+
+
+def test_requests_for_objects_are_not_replayed(tmp_path: Path) -> None:
+    path = tmp_path / "t.trace.gz"
+    path.write_bytes(packed("F\t1\to\t5\ta", "T\t1\t-\t0", op(1, "get", 1, 0, 5)))
+    with pytest.raises(AssayError, match="requests for objects are not replayed"):
+        replay_study(str(path), tmp_path)

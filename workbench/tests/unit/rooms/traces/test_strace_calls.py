@@ -59,6 +59,36 @@ def test_descriptors_of_one_open_file_share_its_position(tmp_path: Path) -> None
     assert files(found) == {"a": ("f", "20")}
 
 
+OPENS = """
+        7 openat(AT_FDCWD</w>, "a", O_RDONLY) = 3</w/a>
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "closers"),
+    [
+        (["7 close(3</w/a>) = 0"], "1"),
+        (["7 dup2(3</w/a>, 5) = 5</w/a>", "7 close(3</w/a>) = 0"], ""),
+        (["7 dup(3</w/a>) = 5</w/a>", "7 close(3</w/a>) = 0", "7 close(5</w/a>) = 0"], "1"),
+        (["7 fcntl(3</w/a>, F_DUPFD, 9) = 9</w/a>", "7 close(9</w/a>) = 0", "7 close(3</w/a>) = 0"], "1"),
+        # Another file takes the place of the descriptor.
+        (['7 openat(AT_FDCWD</w>, "b", O_RDONLY) = 4</w/b>', "7 dup2(4</w/b>, 3) = 3</w/b>"], "1"),
+        (["7 dup2(1<pipe:[5]>, 3) = 3<pipe:[5]>"], "1"),
+        (["7 close_range(3, 9, 0) = 0"], "1"),
+        (["7 clone(flags=SIGCHLD) = 8", "8 close(3</w/a>) = 0"], ""),
+        (["7 clone(flags=SIGCHLD) = 8", "7 close(3</w/a>) = 0", "8 close(3</w/a>) = 0"], "2"),
+        (["7 clone(flags=SIGCHLD) = 8", "8 +++ exited with 0 +++", "7 close(3</w/a>) = 0"], "1"),
+        (["7 clone(flags=CLONE_FILES|CLONE_THREAD) = 8", "8 close(3</w/a>) = 0"], "2"),
+        (["7 clone(flags=CLONE_FILES|CLONE_THREAD) = 8", "8 +++ exited with 0 +++", "7 close(3</w/a>) = 0"], "1"),
+        (["7 dup3(3</w/a>, 5, O_CLOEXEC) = 5</w/a>", '7 execve("/bin/x", ["x"], 0) = 0', "7 close(3</w/a>) = 0"], "1"),
+    ],
+)
+def test_a_file_is_closed_with_its_last_descriptor(tmp_path: Path, lines: list[str], closers: str) -> None:
+    found = made(tmp_path, OPENS + "\n".join(lines))
+    fields = [line.split("\t") for line in found]
+    assert "".join(one[3] for one in fields if one[0] == "O" and one[4] == "close" and one[5] == "1") == closers
+
+
 def test_threads_share_descriptors_and_processes_do_not(tmp_path: Path) -> None:
     found = made(
         tmp_path,

@@ -9,6 +9,7 @@ from assay.analyse.traces.summary import FileSummary, OpSummary, TraceSummary, s
 from assay.analyse.traces.words import counted, losses_words
 from assay.model.base import AssayError
 from assay.model.secret import redact_command
+from assay.model.study.commands import FAST, RECORDED
 from assay.model.trace.reader import open_trace
 from assay.model.units import about_count, about_number, about_rate, about_size, format_size
 from assay.plan.text import study_text
@@ -17,6 +18,7 @@ from assay.rooms.foreign.work.notes import Notes
 
 PLACE = "/var/tmp/assay-trace"
 BUCKET = "assay-trace"
+_PLACE = {"place": {"kind": "file", "path": PLACE}}
 _MAX_LANES = 1024
 _MAX_CLASSES = 12
 """Sizes of files in a study at most."""
@@ -47,20 +49,59 @@ def trace_study(path: str) -> str:
     Raises:
         AssayError: The trace cannot be read, or has no work that a study can do.
     """
+    summary, notes = _read(path)
+    targets, workloads = _objects(summary, notes) if _has_objects(summary) else _files(summary, notes)
+    if not workloads:
+        raise AssayError(f"{path}: it reads and writes nothing, and looks at no names", "record a command that does")
+    _note_rest(summary, notes)
+    return _text(path, summary, notes, {"targets": targets, "workloads": workloads})
+
+
+def replay_study(path: str, folder: Path) -> str:
+    """Return the text of a study that replays a trace.
+
+    Args:
+        path: The trace.
+        folder: The folder of the study; a trace in it is named without it.
+
+    Returns:
+        The study, with a comment at its head for each thing that the trace does not show.
+
+    Raises:
+        AssayError: The trace cannot be read, or has requests for objects.
+    """
+    summary, notes = _read(path)
+    if _has_objects(summary):
+        raise AssayError(f"{path}: requests for objects are not replayed", "leave out --replay")
+    place, pace = Path(path).resolve(), RECORDED
+    name = str(place.relative_to(folder.resolve())) if place.is_relative_to(folder.resolve()) else str(place)
+    if any(code in summary.header.losses for code in _UNTRUE_TIMES):
+        pace = FAST
+        notes.add("pace: fast", "the recording has no times of operations")
+    notes.add(
+        "cache: keep", "files that the trace begins with are in the page cache; cache: drop reads them from storage"
+    )
+    notes.add("place", f"files go to {PLACE}, which Assay makes and removes: change path to what you want to measure")
+    commands = {"trace": {"replay": name, "pace": pace, "lanes": 1, "cache": "keep"}}
+    return _text(path, summary, notes, {"targets": _PLACE, "commands": commands})
+
+
+def _read(path: str) -> tuple[TraceSummary, Notes]:
+    """Return what a trace says of the work, and notes on what it does not show."""
     with open_trace(path) as trace:
         summary = summarise(trace.header, trace.records)
     notes = Notes()
     for line in losses_words(summary.header.losses):
         notes.add("not in the trace", line)
-    targets, workloads = _objects(summary, notes) if _has_objects(summary) else _files(summary, notes)
-    if not workloads:
-        raise AssayError(f"{path}: it reads and writes nothing, and looks at no names", "record a command that does")
-    _note_rest(summary, notes)
+    return summary, notes
+
+
+def _text(path: str, summary: TraceSummary, notes: Notes, sections: dict[str, Any]) -> str:
+    """Return the text of a study with these sections."""
     notes.add("repeats: 1", "an interval needs 3 repeats at least: change repeats")
-    study = {"study": "from-trace", "targets": targets, "workloads": workloads, "repeats": 1}
     command = summary.header.command
     origin = Path(path).name + (f", recorded of: {redact_command(command)}" if command else "")
-    return study_text(study, head_comments(origin, notes))
+    return study_text({"study": "from-trace", **sections, "repeats": 1}, head_comments(origin, notes))
 
 
 Parts = tuple[dict[str, Any], dict[str, dict[str, Any]]]
@@ -109,7 +150,7 @@ def _files(summary: TraceSummary, notes: Notes) -> Parts:
     if any(one.file.kind == "b" for one in moved):
         notes.add("devices", "a file stands for them, since all that is on a device would be lost")
     notes.add("place", f"files go to {PLACE}, which Assay makes and removes: change path to what you want to measure")
-    return {"place": {"kind": "file", "path": PLACE}}, workloads
+    return _PLACE, workloads
 
 
 def _is_in_order(one: FileSummary) -> bool:

@@ -200,7 +200,7 @@ _REFUSED: _Rows = (
     (
         "read_iolog read_iolog_chunked replay_no_stall replay_redirect replay_scale replay_align replay_time_scale "
         "replay_skip merge_blktrace_file merge_blktrace_scalars merge_blktrace_iters",
-        "traces are not replayed",
+        "a trace is replayed by another study: `assay trace import LOG`, then `assay study from trace FILE --replay`",
         "0",
     ),
     (

@@ -138,7 +138,11 @@ class Calls(NamedFiles):
     def _close(self, context: Context) -> None:
         # The descriptor is free from the beginning of the call on.
         file = context.file or self.file_of(context.task, context.call.args, dropped=True)
-        if file is not None:
+        self._closed(context, file)
+
+    def _closed(self, context: Context, file: OpenFile | None) -> None:
+        """Emit the end of an open file, unless another descriptor leads to it: a copy, or that of another process."""
+        if file is not None and not file.descriptors:
             self.emit(context, file.name, "close")
 
     def _close_range(self, context: Context) -> None:
@@ -151,8 +155,8 @@ class Calls(NamedFiles):
         for number in [at for at in descriptors.files if first <= at <= last]:
             if "CLOSE_RANGE_CLOEXEC" in words[2]:
                 descriptors.mark(number, True)
-            elif (file := descriptors.close(number)) is not None:
-                self.emit(context, file.name, "close")
+            else:
+                self._closed(context, descriptors.close(number))
 
     def _dup(self, context: Context) -> None:
         call, descriptors = context.call, context.task.descriptors
@@ -160,9 +164,9 @@ class Calls(NamedFiles):
         if call.error or call.result is None:
             return
         if file is None:
-            descriptors.close(call.result)
+            self._closed(context, descriptors.close(call.result))
         elif descriptors.files.get(call.result) is not file or call.name == "dup3":
-            descriptors.put(call.result, file, "O_CLOEXEC" in call.args)
+            self._closed(context, descriptors.put(call.result, file, "O_CLOEXEC" in call.args))
 
     def _fcntl(self, context: Context) -> None:
         call = context.call

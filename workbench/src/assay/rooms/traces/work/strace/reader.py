@@ -243,6 +243,7 @@ class StraceReader:
 
     def _end(self, pid: int, time: int) -> None:
         task = self._tasks.pop(pid)
+        task.descriptors.leave()
         self._pending.pop(pid, None)
         self._parents.pop(pid, None)
         # A process of the same id may have ended before, for which none waited.
