@@ -35,7 +35,8 @@ def test_totals_of_more_hosts_have_an_interval_and_a_reason(folder: Path) -> Non
     assert first[0] == "measured"
     assert first[1] == "curves through the measured totals; below the limit --limit 10,000 MB/s"
     assert first[2].startswith("curves that fit the measured totals differ here; measure ")
-    assert first[3].startswith("only up to 4 times the hosts measured, 2 to 24; measure ")
+    # 200 is four times 50.
+    assert first[3] == "only up to 4 times the hosts measured, 2 to 24; measure 50 hosts"
     assert lines[-1].startswith("`no`: the interval is wider than 25 %")
     flat = next(line for line in lines if line.split()[:6] == ["Read,", "Option", "2,", "2", "servers", "32"])
     assert "limit: --limit 2,500 MB/s" in flat
@@ -79,6 +80,19 @@ def test_what_cannot_be_predicted_is_refused_in_one_line(folder: Path, words: tu
     assert done.returncode == 2 and done.stdout == ""
     first, hint = done.stderr.splitlines()
     assert first.startswith(f"error: {error}") and hint.startswith("hint: ")
+
+
+def test_a_limit_that_was_exceeded_is_left_out_and_said(folder: Path) -> None:
+    done = run_here(folder, "predict", "beegfs", "--hosts", "16", "--limit", "Option 2=100MB/s")
+    assert done.returncode == 0
+    lines = [line for line in done.stderr.splitlines() if line]
+    assert len(lines) == 2 and all(line.startswith("--limit 100 MB/s is left out for ") for line in lines)
+    assert all("Option 2" in line and line.endswith(" MB/s was measured") for line in lines)
+
+
+def test_a_file_that_does_not_exist_is_refused(folder: Path) -> None:
+    done = run_here(folder, "predict", "none.csv", "--hosts", "16")
+    assert done.returncode == 2 and done.stderr.startswith("error: there is no file, folder or run none.csv")
 
 
 def test_a_run_that_does_not_exist_is_refused(folder: Path) -> None:

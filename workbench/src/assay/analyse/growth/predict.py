@@ -139,7 +139,7 @@ def predict(
     if reason := missing(rates):
         return [Prediction(count, None, reason, None) for count in counts]
     near = [count for count in counts if _is_near(rates, count)]
-    found = {count: Prediction(count, None, Reason.TOO_FAR, None, measure=to_measure(rates, count)) for count in counts}
+    found = {count: Prediction(count, None, Reason.TOO_FAR, None, measure=nearest(rates, count)) for count in counts}
     if near:
         draws = draw_totals(rates, near, limits, seed, shapes_of)
         fits = draws.misfit <= _allowed_misfit(rates)
@@ -165,6 +165,11 @@ def to_measure(rates: Mapping[int, Sequence[float]], count: int) -> int:
     if count <= max(rates):
         return count
     return min(count, max(math.ceil(math.sqrt(max(rates) * count)), math.ceil(count / 1.5)))
+
+
+def nearest(rates: Mapping[int, Sequence[float]], count: int) -> int:
+    """Return the number of hosts closest to the measured ones that must be measured before `count` is not too far."""
+    return math.ceil(count / MAX_FACTOR) if count > max(rates) else math.floor(count * MAX_FACTOR)
 
 
 def hosts_needed(

@@ -50,10 +50,10 @@ def command(
     `assay predict last --capacity 10TB`, `assay predict beegfs --hosts 16 --limit 20Gb/s`
     """
     from assay.rooms.predict.shown.prediction_json import prediction_json
-    from assay.rooms.predict.shown.words import prediction_blocks, size_blocks
+    from assay.rooms.predict.shown.words import left_out_limits, prediction_blocks, size_blocks
     from assay.rooms.predict.work.predictions import predict_series
     from assay.rooms.predict.work.questions import parse_capacity, parse_hosts, parse_limits, parse_total
-    from assay.terminal.output import print_blocks, print_json
+    from assay.terminal.output import note, print_blocks, print_json
 
     counts = parse_hosts(hosts) if hosts is not None else []
     wanted = parse_total("--rate", rate) if rate is not None else None
@@ -65,6 +65,8 @@ def command(
     totals = predict_series(_host_series(found, prices, stated, wanted), counts, wanted) if counts or wanted else []
     sizes = predict_series(_size_series(found, prices, stated, data[1]), [data[0]]) if data is not None else []
     _refuse_unused(stated, [one.series for one in (*totals, *sizes)])
+    for words in left_out_limits(stated, [one.series for one in (*totals, *sizes)]):
+        note(words)
     if as_json:
         print_json(prediction_json(found.run.id, totals, sizes))
         return

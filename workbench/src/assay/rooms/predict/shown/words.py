@@ -18,6 +18,7 @@ from assay.report.document import Block, Num, Paragraph, Table
 from assay.report.growth.sentences import other_values
 from assay.report.measure import Measure, measure_of
 from assay.rooms.predict.work.predictions import SeriesPrediction
+from assay.rooms.predict.work.questions import LimitOption
 from assay.rooms.predict.work.series import Series
 
 NO_WORDS = "`no`: the interval is wider than 25 % of what is predicted, or there is none."
@@ -42,6 +43,24 @@ def prediction_blocks(found: Sequence[SeriesPrediction]) -> list[Block]:
     if any(item.cause not in (None, Reason.FEW_COUNTS) for item in totals):
         blocks.append(Paragraph(NO_WORDS))
     return blocks
+
+
+def left_out_limits(stated: Sequence[LimitOption], series: Sequence[Series]) -> list[str]:
+    """Return a sentence for each limit that the user stated and a measured total exceeds, so that it is none."""
+    lines = []
+    for option in stated:
+        for one in series:
+            applies = option.is_counted == one.is_counted and option.target in (None, one.target)
+            if applies and one.measured and not any(_is_same(limit, option.limit) for limit in one.limits):
+                measure = measure_of(one.operation)
+                greatest = measure.text(max(rate.value for rate in one.measured.values()))
+                text = measure.text(option.limit.value)
+                lines.append(f"--limit {text} is left out for {_title(one, named=False)}: {greatest} was measured")
+    return list(dict.fromkeys(lines))
+
+
+def _is_same(limit: KnownLimit, stated: KnownLimit) -> bool:
+    return limit.name == stated.name and limit.value == stated.value
 
 
 def _host_counts(series: Series) -> int:
