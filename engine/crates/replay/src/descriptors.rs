@@ -1,8 +1,8 @@
 //! Open files of a copy.
 
 use crate::files::FileInfo;
+use crate::ids::ById;
 use rustix::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An open file.
@@ -45,7 +45,7 @@ impl Use {
 }
 
 /// Files that a task has opened, which no other uses.
-pub(crate) type Own = HashMap<u32, Vec<Arc<Handle>>>;
+pub(crate) type Own = ById<u32, Vec<Arc<Handle>>>;
 
 /// Files that tasks have opened and others use, too.
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ pub(crate) struct Descriptors<'a> {
 
 impl<'a> Descriptors<'a> {
     pub(crate) fn new(borrowed: &'a Borrowed, files: &'a [FileInfo]) -> Self {
-        Descriptors { own: Own::new(), borrowed, files, task: 0 }
+        Descriptors { own: Own::default(), borrowed, files, task: 0 }
     }
 
     /// Close what is open, and begin with another task.

@@ -1,6 +1,6 @@
 //! Which tasks have which files open, as the trace tells.
 
-use std::collections::HashMap;
+use crate::ids::ById;
 
 /// A file that a task has opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(crate) struct Opened {
 /// All that is open at a point of the trace.
 #[derive(Debug, Default)]
 pub(crate) struct Handles {
-    by_file: HashMap<u32, Vec<Opened>>,
-    by_task: HashMap<u32, Vec<u32>>,
+    by_file: ById<u32, Vec<Opened>>,
+    by_task: ById<u32, Vec<u32>>,
 }
 
 impl Handles {

@@ -10,6 +10,7 @@ mod crew;
 mod descriptors;
 mod files;
 mod handles;
+mod ids;
 mod kind;
 mod lane;
 mod layout;

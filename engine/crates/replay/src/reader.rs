@@ -2,12 +2,12 @@
 
 use crate::crew::{Crew, Item, Step, Task};
 use crate::files::NONE;
+use crate::ids::ById;
 use crate::order::Order;
 use crate::record::{Operation, Record};
 use crate::survey::Survey;
 use crate::trace::Trace;
 use assay_core::{clock, SetupError};
-use std::collections::HashMap;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ pub(crate) struct Reader<'a> {
     order: Order<'a>,
     /// Has another thread take tasks.
     more: &'a dyn Fn(),
-    live: HashMap<u64, Live>,
-    past: HashMap<u64, Arc<Task>>,
+    live: ById<u64, Live>,
+    past: ById<u64, Arc<Task>>,
     /// Tasks that have something to do which they have not got yet.
     waiting: Vec<u64>,
     /// Tasks that begin when it is given out.
@@ -50,8 +50,8 @@ impl<'a> Reader<'a> {
             survey,
             order: Order::new(&survey.files),
             more,
-            live: HashMap::new(),
-            past: HashMap::new(),
+            live: ById::default(),
+            past: ById::default(),
             waiting: Vec::new(),
             beginning: Vec::new(),
             collected: 0,

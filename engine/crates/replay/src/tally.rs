@@ -65,7 +65,8 @@ impl Kind {
 
 #[derive(Default)]
 struct All {
-    kinds: BTreeMap<Action, Box<Kind>>,
+    /// By number of the action.
+    kinds: [Option<Box<Kind>>; Action::ALL.len()],
     last_end: u64,
     max_delay: u64,
     opened: u64,
@@ -115,7 +116,8 @@ impl Tally {
     pub(crate) fn totals(&self, recorded: &[RecordedOps]) -> Totals {
         let mut all = self.all();
         let mut operations = BTreeMap::new();
-        for (action, kind) in &mut all.kinds {
+        for (action, kind) in Action::ALL.iter().zip(&mut all.kinds) {
+            let Some(kind) = kind else { continue };
             kind.merge();
             let Some(service) = kind.all_service.summary() else { continue };
             let counted = ReplayedOps {
@@ -165,7 +167,7 @@ impl<'a> Counter<'a> {
         }
         let mut all = self.tally.all();
         for timed in &self.timed {
-            all.kinds.entry(timed.action).or_default().add(timed);
+            all.kinds[timed.action as usize].get_or_insert_default().add(timed);
             all.last_end = all.last_end.max(timed.end);
             all.max_delay = all.max_delay.max(timed.latency.unwrap_or(0).saturating_sub(timed.service));
         }

@@ -7,7 +7,7 @@ done at a moment that another host marked, such as the end of its first lane, is
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from assay.analyse.samples import EventLog, ended_sample, failed_writes, merged_latency, phase_sample, replay_rate
+from assay.analyse.samples import EventLog, ended_sample, failed_writes, merged_latency, phase_sample, replay_fields
 from assay.contract.counts import group_by_kind, progress_counts, summed_fields
 from assay.contract.messages import (
     HostConnections,
@@ -102,9 +102,7 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
         "tasks": _tasks(singles, ranks, shifts),
         "failed_writes": sum(failed_writes(number, rank.log) for rank in ranks if rank.log.hello is not None),
     }
-    replays = _replays(singles, ranks, shifts)
-    rate = replay_rate(log, replays) or sample.iops
-    return sample.model_copy(update={**more, "replays": replays, "iops": rate})
+    return sample.model_copy(update={**more, **replay_fields(log, _replays(singles, ranks, shifts))})
 
 
 def _replays(singles: Sequence[Sample], ranks: Sequence[Rank], shifts: Sequence[int]) -> tuple[ReplayResult, ...]:

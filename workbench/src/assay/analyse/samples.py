@@ -186,8 +186,7 @@ def ended_sample(
     delay, delay_histogram = merged_latency((end.start_delay,))
     first = end.first_finisher if end.lanes else None
     tasks = _tasks(end.phase, log)
-    replays = _replays(end.phase, log)
-    return Sample(
+    sample = Sample(
         case=case_id,
         repeat=repeat,
         phase=end.phase,
@@ -200,7 +199,7 @@ def ended_sample(
         write_bytes=_moved(end.operations, "out"),
         elapsed_ns=elapsed,
         throughput=_rate(end.last_finisher.bytes, elapsed) or 0.0,
-        iops=replay_rate(log, replays) or _rate(end.last_finisher.ops, elapsed) or 0.0,
+        iops=_rate(end.last_finisher.ops, elapsed) or 0.0,
         first_finisher=_rate(first.bytes, _length(first)) if first else None,
         steady=_rate(end.steady.bytes, _length(end.steady)) if end.steady else None,
         first_finisher_iops=_rate(first.ops, _length(first)) if first else None,
@@ -236,8 +235,9 @@ def ended_sample(
         **_cpu(end.resources),
         failed_writes=failed_writes(end.phase, log),
         tasks=tasks,
-        replays=replays,
     )
+    replayed = replay_fields(log, _replays(end.phase, log))
+    return sample.model_copy(update=replayed) if replayed else sample
 
 
 def _tasks(number: int, log: EventLog) -> tuple[TaskResult, ...]:
@@ -269,10 +269,18 @@ def _replays(number: int, log: EventLog) -> tuple[ReplayResult, ...]:
     return replay_results(log.replays, start.at_ns)
 
 
-def replay_rate(log: EventLog, replays: Sequence[ReplayResult]) -> float | None:
-    """Return the rate of a trace that was replayed at its recorded times; None for all other phases."""
+def replay_fields(log: EventLog, replays: tuple[ReplayResult, ...]) -> dict[str, Any]:
+    """Return the fields of a sample that replays decide; none for all other phases.
+
+    At recorded times the rate is that of their I/O, which no part of the time has of its own.
+    """
     target = None if log.hello is None or not replays else replay_of(log.hello.job)
-    return None if target is None or target.pace is not Pace.recorded else io_rate(replays)
+    if target is None:
+        return {}
+    fields: dict[str, Any] = {"replays": replays}
+    if target.pace is Pace.recorded and (rate := io_rate(replays)) is not None:
+        fields |= {"iops": rate, "first_finisher_iops": None, "steady_iops": None}
+    return fields
 
 
 def _at_limit(end: PhaseEndEvent) -> LimitProgress | None:

@@ -60,7 +60,7 @@ STATED_TIME_FACTOR = 3.0
 ESTIMATE_FACTOR = 100.0
 """Storage may be this many times slower than assumed."""
 NO_TASK_LIMIT_SECONDS = 30 * 86_400.0
-"""Time allowed for a command whose tasks have no limit: only its author knows how long they take."""
+"""Time allowed for a command whose tasks have no limit, and for a trace: only its author knows how long they take."""
 NO_ESTIMATE_SECONDS = 86_400.0
 """Time allowed for a job without an estimate."""
 
@@ -184,6 +184,9 @@ def timeout_seconds(job: Job, estimated: float | None) -> float:
     """
     if (command := command_of(job)) is not None:
         return MIN_TIMEOUT_SECONDS + _tasks_seconds(job, command)
+    if replay_of(job) is not None:
+        # The engine notices operations that do not end; pauses are as long as they were.
+        return MIN_TIMEOUT_SECONDS + NO_TASK_LIMIT_SECONDS
     stated_s = sum((phase.runtime_ns or phase.time_limit_ns or 0) for phase in job.phases) / 1e9
     return (
         MIN_TIMEOUT_SECONDS

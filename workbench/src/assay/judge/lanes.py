@@ -11,6 +11,7 @@ from assay.judge.answer import Answer, percent
 from assay.model.result.evidence import Evidence
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.commands import REPLAY
 from assay.model.study.names import Group
 from assay.model.units import about_number
 
@@ -68,6 +69,8 @@ def _remedy(evidence: Evidence) -> str:
     if evidence.case.parameters.runtime is not None:
         return "Find out what keeps a thread from starting or ending with the others; compare the steady rate."
     together = "so that all lanes work together for most of the time"
+    if evidence.operation == REPLAY:
+        return f"Use fewer lanes or a longer trace, {together}."
     if evidence.case.group == "programs":
         return f"Use more tasks for each lane, {together}."
     return f"Use {_MORE[evidence.case.group]} or a runtime, {together}; compare the steady rate."

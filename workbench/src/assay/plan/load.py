@@ -306,7 +306,7 @@ def _peer(path: Path) -> "PeerWord | None":
     match path:
         case ("targets", _, str(word)):
             return TARGETS.get(word)
-        case (str(word),) | ("workloads", _, str(word)):
+        case (str(word),) | ("workloads", _, str(word)) | ("workloads", _, "replay", str(word)):
             return WORKLOADS.get(word)
     return None
 

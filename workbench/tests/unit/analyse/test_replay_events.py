@@ -6,7 +6,7 @@ import pytest
 from rank_tools import MS, Made, hello, latency
 
 from assay.analyse.programs.replays import replay_results
-from assay.analyse.samples import replay_rate
+from assay.analyse.samples import replay_fields
 from assay.analyse.validate import InvalidEventsError, validate_events
 from assay.contract._generated import Job
 from assay.contract.messages import HelloEvent, ReplayEvent
@@ -58,8 +58,9 @@ def test_at_recorded_times_copies_are_compared_by_their_io() -> None:
     assert io_rate(copies) == pytest.approx(2 / 0.003) and io_rate(()) is None
     for pace, rate in (("recorded", io_rate(copies)), ("fast", None)):
         log = validate_events([begin(pace=pace)[0]], begin(pace=pace)[1])
-        assert replay_rate(log, copies) == rate
-    assert replay_rate(log, ()) is None
+        fields = replay_fields(log, copies)
+        assert fields.get("iops") == rate and fields["replays"] == copies
+    assert replay_fields(log, ()) == {}
 
 
 @pytest.mark.parametrize(

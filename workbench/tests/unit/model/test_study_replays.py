@@ -41,7 +41,7 @@ def test_a_trace_is_read_beside_programs() -> None:
         ("{replay: t, tasks: 4}", "commands.c.tasks: a trace is replayed without a program"),
         ("{replay: t, threads: 4}", "commands.c.threads: a trace is replayed without a program"),
         ("{replay: t, figures: {n: '(a)'}}", "commands.c.figures: a trace is replayed without a program"),
-        ("{replay: t, copies: 4}", "commands.c: unknown key `copies`"),
+        ("{replay: t, copies: 4}", "commands.c.copies: each lane replays one copy"),
         ("{replay: [t]}", "commands.c.replay: a list is not a file"),
         ("{replay: {file: t, path: t}}", "commands.c.replay: unknown key `file`"),
         ("{replay: {path: t, sha256: abc}}", "commands.c.replay.sha256: `abc` is not a SHA-256"),
@@ -101,8 +101,10 @@ def test_each_lane_replays_a_copy() -> None:
     assert (job.lanes, job.ranks, job.phases[0].operation.value) == (2, 3, "replay")
     assert job.tree is not None and (job.tree.files, job.tree.more) == (1, 0)
     # One event for each of its two lanes, beside those of any job.
-    plain = output_bounds(job.model_copy(update={"target": study.targets["disk"].job_target("a")}))
+    plain = output_bounds(job.model_copy(update={"target": study.targets["disk"].job_target("a")}), 1.0)
     assert output_bounds(job).other_events == plain.other_events + 2
+    # A trace may have pauses of hours.
+    assert output_bounds(job, 1.0).seconds > 86_400 > plain.seconds
 
 
 def test_a_trace_that_cannot_be_read_is_estimated_as_a_task() -> None:

@@ -322,6 +322,8 @@ class StudyReplay(Frozen):
         for name in written if isinstance(written, dict) else ():
             if name == RUN:
                 raise fault("a command has either `run` or `replay`", "write two commands", name)
+            if name == "copies":
+                raise fault("each lane replays one copy", "write lanes: 4 for four at once on each host", name)
             if name in StudyCommand.model_fields or name in ONLY_OF_RUNS:
                 raise fault("a trace is replayed without a program", "remove it; `lanes` says how many copies", name)
         return written
