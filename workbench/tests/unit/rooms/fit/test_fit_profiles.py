@@ -120,7 +120,9 @@ def test_jobs_take_their_bytes_over_the_throughput() -> None:
     outcomes = tuple((need, NeedOutcome(NeedStatus.YES, 1e9)) for need in needs)
     lines = answer_lines(FitAnswer(profile, outcomes, 1, 6), "/x")
     assert any("Llama 3 8B" in line and line.endswith("write 105 s, read 105 s") for line in lines)
-    assert not any("time of" in line for line in answer_lines(FitAnswer(profile, (), 1, 6), "/x"))
+    unknown = ((needs[0], NeedOutcome(NeedStatus.UNDECIDED, why="the place is gone")),)
+    lines = answer_lines(FitAnswer(profile, unknown, 1, 0), "/x")
+    assert lines[1].endswith("; not measured: the place is gone") and len(lines) == 2
 
 
 def test_an_unknown_profile_has_a_hint() -> None:
