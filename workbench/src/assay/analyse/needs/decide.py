@@ -66,7 +66,8 @@ def _with_doubts(limit: NeedLimit, outcome: NeedOutcome, row: ResultRow) -> Need
     waits -= {item.verdict for item in row.findings if item.rule != CPU_WAIT_RULE}
     verdicts = [each for each in row.verdicts if each not in waits]
     doubts = _DOUBTS[outcome.status]
-    if outcome.status is NeedStatus.NO and _fails_alone(limit, outcome, row):
+    # A limit above the device that explains the rate leaves nothing for other users of the device to explain.
+    if outcome.status is NeedStatus.NO and (Verdict.THROTTLED in verdicts or _fails_alone(limit, outcome, row)):
         doubts = doubts - {Verdict.CONTENDED}
     if not limit.is_upper and (outcome.status is NeedStatus.YES or _fails_together(limit, row)):
         # The time of the last thread counts, so that threads that end at different times make a rate too low at most.

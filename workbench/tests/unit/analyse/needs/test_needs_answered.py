@@ -68,6 +68,9 @@ def test_a_device_that_others_use_fails_only_if_it_would_alone() -> None:
         finding = measured.findings[0].model_copy(update={"numbers": {"max_slowdown": factor}})
         shared = measured.model_copy(update={"findings": (finding,)})
         assert need_answers([READ], [shared])[0].status is status
+        limited = finding.model_copy(update={"verdict": Verdict.THROTTLED})
+        capped = measured.model_copy(update={"verdict": Verdict.THROTTLED, "findings": (limited, finding)})
+        assert need_answers([READ], [capped])[0].status is NeedStatus.NO
 
 
 def test_threads_that_end_at_different_times_make_a_rate_too_low_at_most() -> None:

@@ -16,8 +16,10 @@ from assay.rooms.fit.model.bound import parse_latency_bound
 from assay.rooms.fit.model.profile import Accelerator
 from assay.rooms.fit.work.accelerators import Delivery, busy_share, course_of
 from assay.rooms.fit.work.answer import FitAnswer
+from assay.rooms.fit.work.load import RateLoad, find_study
 from assay.rooms.fit.work.place import FitPlace, place_of_target
 from assay.rooms.fit.work.profiles import find_profile, profile_names, shipped_profile
+from assay.rooms.fit.work.search import RatePlan
 from assay.rooms.fit.work.study import choose_amount, fit_study, fit_text, requirements_of
 
 PLACES = {
@@ -120,7 +122,9 @@ def test_jobs_take_their_bytes_over_the_throughput() -> None:
     outcomes = tuple((need, NeedOutcome(NeedStatus.YES, 1e9)) for need in needs)
     lines = answer_lines(FitAnswer(profile, outcomes, 1, 6), "/x")
     assert any("Llama 3 8B" in line and line.endswith("write 105 s, read 105 s") for line in lines)
-    assert not any("time of" in line for line in answer_lines(FitAnswer(profile, (), 1, 6), "/x"))
+    unknown = ((needs[0], NeedOutcome(NeedStatus.UNDECIDED, why="the place is gone")),)
+    lines = answer_lines(FitAnswer(profile, unknown, 1, 0), "/x")
+    assert lines[1].endswith("; not measured: the place is gone") and len(lines) == 2
 
 
 def test_an_unknown_profile_has_a_hint() -> None:
@@ -189,6 +193,14 @@ def test_a_busy_share_is_a_share(rates: list[float], count: int) -> None:
     share = busy_share(course(*rates), H100, count)
     assert 0 <= share <= 1
     assert share <= sum(rates) / len(rates) / (H100.bytes_per_s * count) + 1e-9
+
+
+def test_studies_of_a_search_have_arrivals_of_their_own() -> None:
+    load, plan = RateLoad("random_read", 4096, 16), RatePlan((100.0, 101.0), 2, 0.1, 0.2)
+    studies = [find_study(PLACES["files"], load, plan, 0.3, 2) for _ in range(3)]
+    assert len({each["seed"] for each in studies}) == 3
+    loaded = load_study(fit_text(studies[0], ["assay"]).encode(), "/")
+    assert loaded.study is not None and loaded.study.seed == studies[0]["seed"]
 
 
 def test_places_are_files_or_objects() -> None:

@@ -38,9 +38,9 @@ def outcome_text(need: Requirement, outcome: NeedOutcome) -> str:
         return "not measured"
     ends = [None if end is None else number_text(need, end) for end in (outcome.low, outcome.high)]
     if ends[0] is None and ends[1] is None:
-        return number_text(need, outcome.value)
+        return f"measured {number_text(need, outcome.value)}"
     between = f"{ends[0]} to {ends[1]}" if None not in ends else f"from {ends[0]} on" if ends[0] else f"up to {ends[1]}"
-    return f"{number_text(need, outcome.value)} (95 %: {between})"
+    return f"measured {number_text(need, outcome.value)} (95 %: {between})"
 
 
 def answer_lines(found: FitAnswer, place: str) -> list[str]:
@@ -50,7 +50,7 @@ def answer_lines(found: FitAnswer, place: str) -> list[str]:
     lines = [f"{place}: {profile.question}{emulated} {found.answer}"]
     for need, outcome in found.outcomes:
         why = f": {outcome.why}" if outcome.why else ""
-        lines.append(f"  {outcome.status}: {need_text(need)}; measured {outcome_text(need, outcome)}{why}")
+        lines.append(f"  {outcome.status}: {need_text(need)}; {outcome_text(need, outcome)}{why}")
     for job in profile.jobs:
         times = [
             f"{need.operation} {about_latency(seconds * 1e9)}"

@@ -56,6 +56,8 @@ def fit_answer(
         outcome = NeedOutcome(NeedStatus.UNDECIDED, why="nothing was measured")
         if row is not None:
             outcome = decide(need.limit, row, _busy_share(need, deliveries, accelerators))
+        if outcome.value is None:
+            outcome = outcome._replace(why=next((job.reason for job in analysis.jobs if job.reason), outcome.why))
         outcomes.append((need, outcome))
     return FitAnswer(profile, tuple(outcomes), accelerators, max(map(_repeats, rows.values()), default=0))
 

@@ -1,5 +1,6 @@
 """The work of `assay find`: one operation at a rate, or as fast as possible."""
 
+import secrets
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -81,6 +82,8 @@ def find_study(
         "targets": {place.name: dict(place.target)},
         "workloads": {"load": work},
         "repeats": repeats,
+        # With one seed for all studies of a search, their random arrivals would be the same, and so would their queues.
+        "seed": secrets.randbelow(1 << 31),
         "ceilings": "none",
         "network": "none",
         **output,
