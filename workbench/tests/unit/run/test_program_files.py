@@ -79,7 +79,7 @@ def test_an_estimate_says_that_it_does_not_count_the_bytes_of_commands() -> None
 
 def test_whole_figures_of_programs_keep_their_digits() -> None:
     def shown(value: float) -> str:
-        return _figure(Estimate(median=value, low=None, high=None, n=1, spread=None)).text
+        return _figure(Estimate(median=value, low=None, high=None, n=1, spread=None), "").text
 
     assert [shown(value) for value in (1234567, 50123.4, 12.5, -3, 0.12345)] == [
         "1,234,567",
