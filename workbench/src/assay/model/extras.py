@@ -8,6 +8,7 @@ from assay.model.base import EXIT_REFUSED, AssayError
 EXTRAS = {
     "deploy": ("boto3",),
     "notebook": ("pandas",),
+    "paper": ("typst",),
     "parquet": ("pyarrow",),
     "simulator": ("moto", "flask", "flask_cors"),
     "spreadsheet": ("python_calamine",),
