@@ -12,14 +12,14 @@ from assay.model.escape import escape_line, escape_lines
 from assay.report import document as doc
 from assay.report.draw import dots
 from assay.report.draw.drawing import Drawing, HeatMap
-from assay.report.draw.plots import plot_drawing
+from assay.report.draw.plots import plot_drawing, plots_legend
 from assay.report.draw.standalone import picture_of
 from assay.report.spans_table import spans_table
 
 MARK = "<!-- Made by Assay -->"
 """First line of each file, by which Assay knows its own ones."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
-_NUMBERED = re.compile(r"^(\s*[0-9]+)([.)])|^(\s*)([-+=:])")
+_NUMBERED = re.compile(r"^(\s*[0-9]+)([.)])(?=\s|$)|^(\s*)([-+=:])(?=[-+=:\s]|$)")
 
 
 def render_markdown(document: doc.Document) -> str:
@@ -132,7 +132,9 @@ def _gallery(block: doc.Gallery) -> Iterator[str]:
 
 def _plots(block: doc.Plots) -> Iterator[str]:
     for plot in block.figures:
-        yield from _picture(plot_drawing(plot), plot.title, f"{plot.caption} {block.caption}".strip())
+        yield from _picture(
+            plot_drawing(plot, plots_legend(block)), plot.title, f"{plot.caption} {block.caption}".strip()
+        )
 
 
 def _spans(block: doc.Spans) -> Iterator[str]:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay.model.escape import escape_line, escape_lines
 from assay.model.extras import require
 from assay.report import document as doc
+from assay.report import numbers
 from assay.report.draw import dots
 from assay.report.draw.drawing import Drawing, HeatMap
-from assay.report.draw.plots import plot_drawing
+from assay.report.draw.plots import plot_drawing, plots_legend
 from assay.report.draw.standalone import picture_of
 from assay.report.print_layout import fitted
 from assay.report.spans_table import spans_table
@@ -31,6 +32,9 @@ _MAX_PART = 24
 """Longest part of a word that is not broken, in characters."""
 _LONG_WORD = re.compile(rf"\S{{{_MAX_PART + 1},}}")
 _PART = re.compile(rf"[^/_.:,=-]{{0,{_MAX_PART - 1}}}[^/_.:,=-]?[/_.:,=-]*")
+_MAX_LINE = 20_000
+"""Longest text that is not cut off, in characters."""
+_FIXED_SPACE = "\u00a0"
 _BREAK = "\u200b"
 """Zero-width space: a place where a line may end."""
 _PICTURE_SCALE = 0.78
@@ -106,13 +110,13 @@ def document_data(document: doc.Document) -> Data:
     """Return the document as the data of the template: plain texts, tables as rows, charts as SVG."""
     return {
         "overline": _plain(document.overline),
-        "title": _plain(document.title),
+        "title": _title(document.title),
         "description": _plain(document.description),
         "authors": [_plain(name) for name in document.authors],
         "keywords": [MARK],
         "meta": [[_plain(name), _plain(value)] for name, value in document.meta],
         "sections": [
-            {"id": section.id, "title": _plain(section.title), "blocks": _blocks(section.blocks)}
+            {"id": section.id, "title": _title(section.title), "blocks": _blocks(section.blocks)}
             for section in document.sections
         ],
     }
@@ -124,7 +128,13 @@ def _blocks(blocks: tuple[doc.Block, ...]) -> list[Data]:
 
 def _plain(text: str) -> str:
     """Return a text in one line, with places to break long words."""
-    return _LONG_WORD.sub(lambda found: _BREAK.join(_PART.findall(found[0])).strip(_BREAK), escape_line(text, 20_000))
+    line = escape_line(text, _MAX_LINE).replace(" %", f"{_FIXED_SPACE}%")
+    return _LONG_WORD.sub(lambda found: _BREAK.join(_PART.findall(found[0])).strip(_BREAK), line)
+
+
+def _title(text: str) -> str:
+    """Return a title in one line; a dash for an empty one, which PDF/UA forbids."""
+    return _plain(text).strip() or numbers.NONE
 
 
 def _text(text: doc.Text) -> list[list[str]]:
@@ -152,7 +162,7 @@ def _cell(cell: doc.Cell) -> list[list[str]]:
 
 
 def _heading(block: doc.Heading) -> Iterator[Data]:
-    yield {"kind": "heading", "text": _plain(block.text), "level": block.level - 1}
+    yield {"kind": "heading", "text": _title(block.text), "level": block.level - 1}
 
 
 def _paragraph(block: doc.Paragraph) -> Iterator[Data]:
@@ -171,14 +181,14 @@ def _facts(block: doc.Facts) -> Iterator[Data]:
 
 def _panels(block: doc.Panels) -> Iterator[Data]:
     for title, items in block.items:
-        yield {"kind": "heading", "text": _plain(title), "level": 2}
+        yield {"kind": "heading", "text": _title(title), "level": 2}
         yield from _bullets(doc.Bullets(items))
 
 
 def _table(table: doc.Table) -> Iterator[Data]:
-    if not table.rows:
-        return
     layout = fitted(table)
+    if not layout.table.rows or not layout.table.columns:
+        return
     yield {
         "kind": "table",
         "columns": [
@@ -219,7 +229,9 @@ def _gallery(block: doc.Gallery) -> Iterator[Data]:
 
 def _plots(block: doc.Plots) -> Iterator[Data]:
     for plot in block.figures:
-        yield from _picture(plot_drawing(plot), plot.title, f"{plot.caption} {block.caption}".strip())
+        yield from _picture(
+            plot_drawing(plot, plots_legend(block)), plot.title, f"{plot.caption} {block.caption}".strip()
+        )
 
 
 def _spans(block: doc.Spans) -> Iterator[Data]:
@@ -236,7 +248,7 @@ def _note(block: doc.Note) -> Iterator[Data]:
 
 def _fold(block: doc.Fold) -> Iterator[Data]:
     """Yield what is folded on a page: print has no folds."""
-    yield {"kind": "heading", "text": _plain(block.summary), "level": 2}
+    yield {"kind": "heading", "text": _title(block.summary), "level": 2}
     yield from _blocks(block.blocks)
 
 

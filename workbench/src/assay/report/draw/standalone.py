@@ -68,7 +68,7 @@ def differing_in_grey(drawing: Drawing) -> Drawing:
         elif isinstance(mark, Dot) and number is not None and not has_shapes:
             mark = replace(mark, shape=number % len(SHAPES))
         marks.append(mark)
-    dashed = bool(drawing.marks_of(LineMark))
+    dashed = any(_target(line.css_class) is not None for line in drawing.marks_of(LineMark))
     legends = tuple(
         Legend(legend.title, tuple(_grey_key(key, has_shapes, dashed) for key in legend.keys))
         for legend in drawing.legends

@@ -55,7 +55,8 @@ _SOURCES = typer.Argument(
 def build(
     sources: list[str] = _SOURCES,
     output: Path | None = output_option(
-        "The file: .pdf, .html or .md; a PDF named after the run or the description, here, if left out."
+        "The file: .pdf, .html or .md; a PDF named after the run or the description, here, if left out. Printed, it is "
+        "Markdown."
     ),
     force: bool = FORCE,
     out: Path = RUNS,
@@ -108,7 +109,7 @@ def check(
     from assay.rooms.paper.work.description import DescribedPaper
 
     described = DescribedPaper(paper)
-    described.build(_views(described.description.runs, out))
+    described.build(_views(described.description.runs, out, paper))
     remarks = described.remarks
     for remark in remarks:
         print_line(f"{paper}:{remark.line}: {remark.text}")
@@ -122,13 +123,14 @@ def _is_description(sources: list[str]) -> bool:
 
 
 def _form(output: Path | None) -> PaperForm:
-    suffix = "pdf" if output is None else Path(output).suffix.removeprefix(".")
+    """Return the form by the suffix; a file without one is a PDF, and what is printed is Markdown."""
     if output is not None and str(output) == "-":
         return PaperForm.MD
-    if suffix not in list(PaperForm):
-        words = f"{output}: papers have no form `{suffix}`" if suffix else f"{output} has no suffix for the form"
-        raise AssayError(words, choices_hint(suffix, [f".{form}" for form in PaperForm]))
-    return PaperForm(suffix)
+    suffix = "" if output is None else output.suffix.removeprefix(".").lower()
+    if suffix and suffix not in list(PaperForm):
+        words = f"{output}: a paper has no form `.{suffix}`"
+        raise AssayError(words, choices_hint(f".{suffix}", [f".{form}" for form in PaperForm]))
+    return PaperForm(suffix or PaperForm.PDF)
 
 
 def _mark(form: PaperForm) -> Mark:
@@ -148,16 +150,23 @@ def _paper(sources: list[str], out: Path) -> "tuple[Paper, list[ProseRemark]]":
     from assay.rooms.paper.work.description import DescribedPaper
 
     if _is_description(sources):
-        described = DescribedPaper(Path(sources[0]))
-        return described.build(_views(described.description.runs, out)), described.remarks
+        path = Path(sources[0])
+        described = DescribedPaper(path)
+        return described.build(_views(described.description.runs, out, path)), described.remarks
     return paper_of_runs(_views(_named(sources), out)), []
 
 
-def _views(runs: dict[str, str], out: Path) -> "dict[str, RunView]":
+def _views(runs: dict[str, str], out: Path, described_in: Path | None = None) -> "dict[str, RunView]":
     from assay.report.view import RunView
     from assay.run.analysis import load_analysis
 
-    return {name: RunView(load_analysis(ref, out)) for name, ref in runs.items()}
+    found = {}
+    for name, ref in runs.items():
+        try:
+            found[name] = RunView(load_analysis(ref, out))
+        except AssayError as error:
+            raise (error.at(f"{described_in}: runs.{name}") if described_in else error) from None
+    return found
 
 
 def _named(refs: list[str]) -> dict[str, str]:

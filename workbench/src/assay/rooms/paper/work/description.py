@@ -43,10 +43,9 @@ def _part(written: Any) -> Any:
 
 
 def _parts(written: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Refuse a generated part that stands there twice, and a second abstract."""
-    names = [part for part in written if isinstance(part, str)]
+    """Refuse a generated part that stands there twice."""
     for place, part in enumerate(written):
-        if isinstance(part, str) and names.count(part) > 1:
+        if isinstance(part, str) and part in written[:place]:
             raise fault(f"part `{part}` stands there twice", "leave one out", place)
     return written
 
@@ -70,7 +69,7 @@ class PaperDescription(Frozen):
         parts: Names of generated parts, and texts, in order.
     """
 
-    title: str = Field(min_length=1)
+    title: str = Field(min_length=1, max_length=300)
     authors: tuple[str, ...] = ()
     abstract: str = ""
     runs: Annotated[dict[str, str], BeforeValidator(_runs)] = Field(min_length=1)

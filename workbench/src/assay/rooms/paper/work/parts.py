@@ -65,7 +65,7 @@ def abstract_blocks(view: RunView) -> Blocks:
 def _single_blanks(spans: list[Span]) -> Text:
     """Return the spans without the blanks that two of them would put behind each other."""
     found: list[Span] = []
-    for span in spans:
+    for span in (span for span in spans if span != ""):
         doubled = isinstance(span, str) and found and isinstance(found[-1], str) and found[-1].endswith(" ")
         found.append(span.lstrip() if doubled and isinstance(span, str) else span)
     return tuple(found)
