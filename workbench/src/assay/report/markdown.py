@@ -122,7 +122,7 @@ def _chart(chart: doc.Chart) -> Iterator[str]:
 
 def _dots(block: doc.Dots) -> Iterator[str]:
     if dots.dots_scale(block) is not None:
-        yield from _picture(block, block.title, dots.dots_caption(block))
+        yield from _picture(block, "All repeats", f"{block.title}. {dots.dots_caption(block)}")
 
 
 def _gallery(block: doc.Gallery) -> Iterator[str]:

@@ -219,7 +219,7 @@ def _chart(chart: doc.Chart) -> Iterator[Data]:
 
 def _dots(block: doc.Dots) -> Iterator[Data]:
     if dots.dots_scale(block) is not None:
-        yield from _picture(block, block.title, dots.dots_caption(block))
+        yield from _picture(block, "All repeats", f"{block.title}. {dots.dots_caption(block)}")
 
 
 def _gallery(block: doc.Gallery) -> Iterator[Data]:

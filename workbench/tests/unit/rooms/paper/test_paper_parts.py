@@ -1,16 +1,25 @@
 """The parts of papers: what stands in them of a run, and what an author's text becomes."""
 
+import os
+import re
+from pathlib import Path
+
 import pytest
 from builders import make_analysis
+from page_runs import store_page_run
+from paths import GOLDEN
 from priced import priced_run
 from report_parts import text_of
 from sample_run import sample_run
 
 from assay.report.document import Bullets, CodeBlock, Heading, Mono, Paragraph, Strong, Table, plain_text
+from assay.report.markdown import render_markdown
 from assay.report.view import RunView
 from assay.rooms.paper.work.build import paper_of_runs
 from assay.rooms.paper.work.prose import WrongProseError, read_prose
+from assay.run.analysis import load_analysis
 
+PICTURE = re.compile(r"\(data:image/svg\+xml;base64,[^)]+\)")
 SAMPLE = {"a": RunView(sample_run())}
 
 
@@ -26,6 +35,18 @@ def test_a_run_alone_becomes_a_whole_paper() -> None:
     rows = [len(block.rows) for section in document.sections for block in section.blocks if isinstance(block, Table)]
     assert rows and max(rows) <= 20
     assert text_of(document.sections[1]).endswith("assay report 20261118-124640-sample.")
+
+
+@pytest.mark.parametrize("name", ["crossing", "need-missed", "stopped-and-cached"])
+def test_papers_word_for_word(name: str, tmp_path: Path) -> None:
+    """`ASSAY_GOLDEN=write` writes the files anew; pictures are left out."""
+    analysis = load_analysis(str(store_page_run(tmp_path, name)), tmp_path)
+    text = PICTURE.sub("(picture)", render_markdown(paper_of_runs({name: RunView(analysis)}).document))
+    golden = GOLDEN / "papers" / f"{name}.md"
+    if os.environ.get("ASSAY_GOLDEN") == "write":
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
 
 
 def test_the_abstract_states_what_is_decided() -> None:

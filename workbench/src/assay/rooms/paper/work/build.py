@@ -32,8 +32,9 @@ def assembled(title: str, authors: tuple[str, ...], views: dict[str, RunView], s
     """Return a paper with the facts that identify its runs below the title."""
     runs = [view.run for view in views.values()]
     targets = dict.fromkeys(target for view in views.values() for target in view.targets)
+    days = list(dict.fromkeys(numbers.utc_time(run.created_at)[:10] for run in runs))
     meta = (
-        ("Measured", numbers.listing(list(dict.fromkeys(numbers.utc_time(run.created_at)[:10] for run in runs)))),
+        ("Imported" if all(run.imports for run in runs) else "Measured", numbers.listing(days)),
         ("Targets", ", ".join(targets)),
         ("Run" if len(runs) == 1 else "Runs", ", ".join(run.id for run in runs)),
     )

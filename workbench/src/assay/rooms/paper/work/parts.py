@@ -13,14 +13,17 @@ from assay.report.claims import find_claims
 from assay.report.document import (
     Block,
     Bullets,
+    Cell,
     Chart,
     CodeBlock,
+    Column,
     Dots,
     Facts,
     Fold,
     Gallery,
     Heading,
     Mono,
+    Num,
     Paragraph,
     Section,
     Span,
@@ -28,7 +31,7 @@ from assay.report.document import (
     Table,
     Text,
 )
-from assay.report.draw.drawing import HeatMap, LineMark
+from assay.report.draw.drawing import Dot, HeatMap, LineMark
 from assay.report.sections import cost as cost_section
 from assay.report.sections import environment as environment_section
 from assay.report.sections import method as method_section
@@ -46,6 +49,8 @@ _MAX_SEARCHED = 10
 """Charts among which those to print are chosen."""
 _MAX_ENDS = 4
 """Most lines whose ends a caption names."""
+_MAX_COUNTED = 4
+"""Most targets with a column of their own in the table of verdicts."""
 _MAX_STUDY_LINES = 45
 """A longer study file is not printed, only named by its hash."""
 _HASH_LETTERS = 12
@@ -72,18 +77,19 @@ def _single_blanks(spans: list[Span]) -> Text:
 
 
 def _answer(view: RunView, page: PageContents) -> Text:
-    """Return the decided statements; where nothing is compared, the lead of the first page: usable rates only."""
+    """Return whether needs are met, and what is decided; where nothing is compared, the lead: usable rates only."""
     found = find_claims(view.analysis.decisions)
     if not any(claim.counted_points for claim in found) or scalings(view.analysis.rows):
         return page.lead
+    needs: tuple[Span, ...] = (*_spans(page.lead), " ") if page.needs else ()
     decided = [
         claim for claim in found if claim.points_with(PointOutcome.FASTER) or claim.points_with(PointOutcome.EQUAL)
     ]
     if not decided:
-        return "The measurements do not decide which target is faster."
+        return (*needs, "The measurements do not decide which target is faster.")
     answer = claim_sentence(decided[0]) if len(decided) == 1 else headline(decided)
     rest = list(dict.fromkeys(claim.kind for claim in found if claim not in decided))
-    return (*answer, f" Nothing is decided for {numbers.listing(rest)}." if rest else "")
+    return (*needs, *_spans(answer), f" Nothing is decided for {numbers.listing(rest)}." if rest else "")
 
 
 def _spans(text: Text) -> tuple[Span, ...]:
@@ -95,10 +101,12 @@ def _scope(view: RunView) -> str:
     rows = view.analysis.rows
     sound = sum(row.verdict is Verdict.OK for row in rows)
     cases = numbers.plural(len(view.analysis.cases), "case")
-    of = numbers.listing(list(view.targets))
-    made = f"{run.import_words}" if run.imports else f"measured on {numbers.utc_time(run.created_at)[:10]}"
+    repeats = f"{run.repeats_words} each"
+    if run.finished < run.planned:
+        repeats = f"{run.finished:,} of {run.planned:,} planned repeats"
+    made = run.import_words or f"measured on {numbers.utc_time(run.created_at)[:10]}"
     passed = f"{sound:,} of {numbers.plural(len(rows), 'result')} passed every check that could run"
-    return f"{numbers.capitalized(of)}: {cases}, {run.repeats_words} each, {made}; {passed}."
+    return f"{cases} of {numbers.listing(list(view.targets))}, {repeats}, {made}; {passed}."
 
 
 def results_blocks(view: RunView) -> Blocks:
@@ -106,12 +114,14 @@ def results_blocks(view: RunView) -> Blocks:
     page = first_page(view)
     # The tables say the same in numbers; without any, the lead says why.
     blocks: Blocks = [] if page.needs or page.lines else [Paragraph(page.lead)]
-    blocks += [*line_tables(page.needs, "Needed"), *line_tables(page.lines, "Work", page.omitted_line_count)]
+    blocks += [*line_tables(page.needs, "Needed"), *line_tables(page.lines, "Work", 0)]
     blocks += page.dots
     blocks += [_captioned(chart) for chart in islice(_drawn(view), _MAX_CHARTS)]
     if are_in_evidence(view):
         return [*blocks, *results_tables(view, short=True)]
-    words = f"All {len(view.analysis.rows):,} results with their intervals stand in the report of the run: "
+    words = (
+        f"All {len(view.analysis.rows):,} results with their intervals, and all charts, are in the report of the run: "
+    )
     return [*blocks, Paragraph((words, Mono(f"assay report {view.run.id}"), "."))]
 
 
@@ -122,8 +132,8 @@ def _drawn(view: RunView) -> Iterator[Chart]:
 
 
 def _captioned(chart: Chart) -> Chart:
-    """Return the chart with a caption that says what it shows, from one end of each line to the other."""
-    if isinstance(chart.drawing, HeatMap):
+    """Return the chart with a caption that says what it shows: the ends of each line, if all its results are ok."""
+    if isinstance(chart.drawing, HeatMap) or any(dot.look == "open" for dot in chart.drawing.marks_of(Dot)):
         return chart
     drawing = chart.drawing
     names = {key.css_class: key.name for legend in drawing.legends for key in legend.keys}
@@ -168,7 +178,25 @@ def limits_blocks(view: RunView) -> Blocks:
     found = caveats(view, find_claims(view.analysis.decisions), growth)
     items: list[Text] = [(Strong(one.text), f" {one.remedy}") if one.remedy else (Strong(one.text),) for one in found]
     items += _doubts(view)
-    return [Bullets(tuple(items)), *_unlinked(verdicts_section.section(view).blocks)]
+    blocks = [one for one in verdicts_section.section(view).blocks if isinstance(one, Table | Paragraph | Bullets)]
+    counts = [_summed(block, len(view.targets)) if isinstance(block, Table) else block for block in blocks]
+    end = "Sections that are named here and missing in this paper, such as Evidence, are in the report: "
+    return [Bullets(tuple(items)), *counts, Paragraph((end, Mono(f"assay report {view.run.id}"), "."))]
+
+
+def _summed(counts: Table, targets: int) -> Table:
+    """Return the counts of verdicts in one column for all targets, if these are too many for a column each."""
+    if targets <= _MAX_COUNTED:
+        return counts
+
+    def total(row: tuple[Cell, ...]) -> Num:
+        value = sum(cell.value or 0.0 for cell in row[1 : targets + 1] if isinstance(cell, Num))
+        return Num(numbers.count(value), value)
+
+    columns = (counts.columns[0], Column("Results", is_numeric=True), *counts.columns[targets + 1 :])
+    return replace(
+        counts, columns=columns, rows=tuple((row[0], total(row), *row[targets + 1 :]) for row in counts.rows)
+    )
 
 
 def _doubts(view: RunView) -> list[Text]:
@@ -176,10 +204,10 @@ def _doubts(view: RunView) -> list[Text]:
     run, rows = view.run, view.analysis.rows
     texts: list[Text] = []
     if excluded := view.analysis.excluded:
-        words = (
-            f"{numbers.plural(len(excluded), 'point')} of the plan {'was' if len(excluded) == 1 else 'were'} left out"
-        )
-        texts.append(f"{words}, such as {excluded[0].workload} on {excluded[0].target}: {excluded[0].reason}.")
+        of = "row" if run.imports else "point"
+        words = f"{numbers.plural(len(excluded), of)} {'was' if len(excluded) == 1 else 'were'} left out, such as"
+        where = " on ".join(filter(None, (excluded[0].workload, excluded[0].target)))
+        texts.append(f"{words} {where}: {excluded[0].reason}.")
     if false := sum(not is_plausible(row) and row.rate is not None for row in rows):
         texts.append(f"{numbers.plural(false, 'rate')} of a cache, or above what is possible: in no comparison.")
     if not run.imports:
@@ -188,10 +216,6 @@ def _doubts(view: RunView) -> list[Text]:
             "larger than its caches, may order the targets differently."
         )
     return texts
-
-
-def _unlinked(blocks: tuple[Block, ...]) -> Blocks:
-    return [block for block in blocks if isinstance(block, Table | Paragraph | Bullets)]
 
 
 def appendix_blocks(view: RunView) -> Blocks:
