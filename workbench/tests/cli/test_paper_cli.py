@@ -8,6 +8,7 @@ from run_tools import assay
 from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.model import extras
+from assay.terminal.output_file import SEARCHED_BYTES, anywhere
 
 DESCRIPTION = """\
 title: "Disk & memory"
@@ -122,3 +123,13 @@ def test_without_typst_one_line_names_the_extra_and_other_forms_are_written(
 def test_an_unknown_form_is_refused(runs: Path, tmp_path: Path) -> None:
     done = assay(runs, "paper", "one", "-o", tmp_path / "a.docx", expect=2)
     assert done.stderr.splitlines()[1] == "hint: one of: .pdf, .html, .md"
+
+
+def test_a_mark_is_found_wherever_it_is(tmp_path: Path) -> None:
+    for before in (0, SEARCHED_BYTES - 3, SEARCHED_BYTES, 3 * SEARCHED_BYTES + 1):
+        (tmp_path / "file").write_bytes(b"x" * before + b"Made by Assay" + b"x" * 200_000)
+        with (tmp_path / "file").open("rb") as file:
+            assert anywhere(b"Made by Assay", file)
+    (tmp_path / "file").write_bytes(b"Made by Assa" * 20_000)
+    with (tmp_path / "file").open("rb") as file:
+        assert not anywhere(b"Made by Assay", file)

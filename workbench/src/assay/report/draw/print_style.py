@@ -53,7 +53,7 @@ _TEXTS: tuple[tuple[str, Style], ...] = (
     ("light", {"fill": "#fff"}),
     ("dark", {"fill": INK}),
     ("good", {"fill": GOOD}),
-    ("bad", {"fill": BAD, "font-size": "7.5"}),
+    ("bad", {"fill": BAD, "font-size": "6.8"}),
     ("small", {"font-size": "9"}),
 )
 

@@ -12,7 +12,7 @@ from assay.model.base import EXIT_INCOMPLETE, AssayError, warning
 from assay.model.units import choices_hint
 from assay.terminal.command_group import Group, group
 from assay.terminal.output import as_path, print_line
-from assay.terminal.output_file import FORCE, PAGE_MARK, Mark, OutputFile, at_start, in_tail, output_option
+from assay.terminal.output_file import FORCE, PAGE_MARK, Mark, OutputFile, anywhere, at_start, output_option
 from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
@@ -135,9 +135,10 @@ def _form(output: Path | None) -> PaperForm:
 
 def _mark(form: PaperForm) -> Mark:
     from assay.report.markdown import MARK
+    from assay.report.typst import MARK as PDF_MARK
 
     marks: dict[PaperForm, Mark] = {PaperForm.HTML: PAGE_MARK, PaperForm.MD: partial(at_start, MARK.encode())}
-    return marks.get(form, partial(in_tail, b"Made by Assay"))
+    return marks.get(form, partial(anywhere, PDF_MARK.encode()))
 
 
 def _name(sources: list[str], paper: "Paper") -> str:
