@@ -90,6 +90,8 @@ def test_parts_stand_in_the_order_of_the_description(runs: Path, tmp_path: Path)
         (("- limits", "- results"), "12: parts[3]: part `results` stands there twice", "leave one out"),
         (("title:", "colour: red\ntitle:"), "1: unknown key `colour`", "one of: title, authors"),
         (("{a: one,", '{"a b": one,'), "4: runs.a b: `a b` is no name for a run", "use letters"),
+        (("- limits", "- {txt: a}"), "12: parts[3]: this is no part", "name one of abstract, results"),
+        (('"Disk & memory"', '" "'), "1: title: it is empty", "write a title"),
         (("a: one", "a: none"), "p.yaml: runs.a: there is no run or study 'none'", "did you mean"),
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else None,
@@ -118,6 +120,11 @@ def test_without_typst_one_line_names_the_extra_and_other_forms_are_written(
     for form in ("md", "html"):
         assay(runs, "paper", "one", "-o", tmp_path / f"a.{form}")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
+
+
+def test_a_description_stands_alone(runs: Path, tmp_path: Path) -> None:
+    done = assay(runs, "paper", "mine.yaml", "one", "-o", tmp_path / "a.pdf", expect=2)
+    assert done.stderr.startswith("error: mine.yaml is a description, which names its runs itself\n")
 
 
 def test_an_unknown_form_is_refused(runs: Path, tmp_path: Path) -> None:

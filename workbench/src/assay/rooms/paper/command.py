@@ -119,7 +119,15 @@ def check(
 
 
 def _is_description(sources: list[str]) -> bool:
-    return len(sources) == 1 and Path(sources[0]).suffix in _SUFFIXES
+    """Return whether a description is named, which has its runs inside.
+
+    Raises:
+        AssayError: Something else is named, too.
+    """
+    described = [source for source in sources if Path(source).suffix in _SUFFIXES]
+    if described and len(sources) > 1:
+        raise AssayError(f"{described[0]} is a description, which names its runs itself", "leave the others out")
+    return bool(described)
 
 
 def _form(output: Path | None) -> PaperForm:

@@ -35,8 +35,20 @@ class TextPart(Frozen):
     text: str
 
 
+def _is_text(written: Any) -> bool:
+    return isinstance(written, dict) and list(written) == ["text"] and isinstance(written["text"], str)
+
+
+def _title(written: str) -> str:
+    if not written.strip():
+        raise fault("it is empty", "write a title")
+    return written
+
+
 def _part(written: Any) -> Any:
-    """Refuse the name of a part that there is not."""
+    """Refuse what is neither the name of a generated part nor a text."""
+    if not isinstance(written, str | TextPart) and not _is_text(written):
+        raise fault("this is no part", f"name one of {', '.join(PARTS)}, or write `- text: |` with a text below it")
     if isinstance(written, str) and written not in PARTS:
         raise fault(f"there is no part `{written}`", f"{choices_hint(written, PARTS)}; a text is written `- text: |`")
     return written
@@ -69,7 +81,7 @@ class PaperDescription(Frozen):
         parts: Names of generated parts, and texts, in order.
     """
 
-    title: str = Field(min_length=1, max_length=300)
+    title: Annotated[str, AfterValidator(_title)] = Field(max_length=300)
     authors: tuple[str, ...] = ()
     abstract: str = ""
     runs: Annotated[dict[str, str], BeforeValidator(_runs)] = Field(min_length=1)
