@@ -6,7 +6,7 @@ each piece as a plain string. Only the fonts that Typst itself contains are used
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,6 +39,14 @@ _BREAK = "\u200b"
 """Zero-width space: a place where a line may end."""
 _PICTURE_SCALE = 0.78
 """Points for each pixel of a picture: its type then is a little smaller than the text."""
+_LAST_LATIN = 0x17F
+"""Typst's fonts have all letters up to this one."""
+_OWN_SIGNS = frozenset(f"{_BREAK}–—‘’“”•…×÷≤≥±→")
+_PROBE = b"""#set document(title: "x")
+#set text(font: "Libertinus Serif")
+#let letters = sys.inputs.letters
+#letters #strong(letters) #emph(letters) #raw(letters) #text(font: "DejaVu Sans Mono", letters)"""
+"""Shows letters in each style of the template."""
 Data = dict[str, Any]
 
 
@@ -57,9 +65,16 @@ def render_pdf(document: doc.Document, created_at: float) -> bytes:
     require("typst", "the PDF of a paper")
     text = json.dumps(document_data(document), ensure_ascii=False, sort_keys=True)
     compiler = _compiler()
-    missing = _missing_letters(compiler, text)
-    if missing:
-        text = "".join(f"U+{ord(letter):04X}" if letter in missing else letter for letter in text)
+    import typst
+
+    try:
+        return _compiled(compiler, _coded(text, _missing_letters(compiler, text)), created_at)
+    except typst.TypstError:
+        # In scripts that join letters, a font may have each of them and yet no form for two beside each other.
+        return _compiled(compiler, _coded(text, _uncommon_letters(text)), created_at)
+
+
+def _compiled(compiler: "typst.Compiler", text: str, created_at: float) -> bytes:
     made = compiler.compile(
         _template(),
         format="pdf",
@@ -69,6 +84,11 @@ def render_pdf(document: doc.Document, created_at: float) -> bytes:
     )
     assert isinstance(made, bytes)
     return made
+
+
+def _coded(text: str, letters: Set[str]) -> str:
+    """Return the text with these letters as codes."""
+    return "".join(f"U+{ord(letter):04X}" if letter in letters else letter for letter in text) if letters else text
 
 
 def _compiler() -> "typst.Compiler":
@@ -82,24 +102,27 @@ def _template() -> bytes:
     return resources.files("assay.report").joinpath("assets", "paper.typ").read_bytes()
 
 
+def _uncommon_letters(text: str) -> frozenset[str]:
+    """Return the letters of a text that are neither Latin nor among the signs that Assay writes itself."""
+    return frozenset(letter for letter in set(text) if ord(letter) > _LAST_LATIN and letter not in _OWN_SIGNS)
+
+
 def _missing_letters(compiler: "typst.Compiler", text: str) -> frozenset[str]:
-    """Return the letters that no font of Typst has: with a PDF standard, it refuses a text with such a letter."""
-    letters = sorted(letter for letter in set(text) if ord(letter) > 0x17F and letter != _BREAK)
-    return frozenset(letter for group in _refused(compiler, letters) for letter in group)
+    """Return the letters that Typst's fonts lack in some style: with a PDF standard, it refuses such a text."""
+    return frozenset(_refused(compiler, sorted(_uncommon_letters(text))))
 
 
-def _refused(compiler: "typst.Compiler", letters: list[str]) -> Iterator[list[str]]:
+def _refused(compiler: "typst.Compiler", letters: list[str]) -> Iterator[str]:
     """Yield the refused letters one by one; each half of a refused group is tried again."""
     import typst
 
     if not letters:
         return
-    probe = b'#set document(title: "x"); #for letter in sys.inputs.letters [#letter ]; #raw(sys.inputs.letters)'
     try:
-        compiler.compile(probe, format="pdf", sys_inputs={"letters": "".join(letters)}, pdf_standards="a-2a")
+        compiler.compile(_PROBE, format="pdf", sys_inputs={"letters": " ".join(letters)}, pdf_standards="a-2a")
     except typst.TypstError:
         if len(letters) == 1:
-            yield letters
+            yield letters[0]
             return
         half = len(letters) // 2
         yield from _refused(compiler, letters[:half])

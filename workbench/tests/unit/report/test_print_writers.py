@@ -85,8 +85,13 @@ def test_the_same_document_gives_the_same_bytes_and_is_archivable() -> None:
         assert sign in first
 
 
-def test_letters_without_a_glyph_are_codes_and_others_stay() -> None:
-    assert len(render_pdf(document_of(doc.Paragraph("日" * 40 + "ñ Ω → ×")), 1e9)) > 1000
+@pytest.mark.parametrize(
+    "text", ["日" * 40 + "ñ Ω → ×", "\u20f1\u0301", "سلام עברית हिन्दी", "\u2807\u23b5\u258a", "\uaaa0\U00010526"]
+)
+def test_letters_of_any_script_are_printed_or_coded(text: str) -> None:
+    """Some have no glyph in any font, some none in bold, some none beside another letter."""
+    blocks = (doc.Paragraph((text, doc.Strong(text), doc.Mono(text))), doc.Heading(text, "h"))
+    assert render_pdf(document_of(*blocks, title=text), 1e9).startswith(b"%PDF-")
 
 
 def table(columns: list[doc.Column], words: str, rows: int = 3) -> doc.Table:
