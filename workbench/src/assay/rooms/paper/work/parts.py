@@ -6,7 +6,7 @@ from itertools import islice
 
 from assay.analyse.scaling import scalings
 from assay.model.result.decision import PointOutcome
-from assay.model.result.verdict import Verdict
+from assay.model.result.verdict import PARTLY_CHECKED_MEANING, Verdict
 from assay.report import numbers
 from assay.report.brief import line_tables
 from assay.report.claims import find_claims
@@ -40,11 +40,14 @@ from assay.report.sections.results import are_in_evidence, rate_charts, results_
 from assay.report.summary.caveats import caveats
 from assay.report.summary.page import PageContents, first_page
 from assay.report.summary.sentences import claim_sentence, headline
+from assay.report.summary.uncompared import ratio_groups
 from assay.report.view import RunView, is_plausible
 
 Blocks = list[Block]
+_UNKNOWN_CONDITIONS = "No difference between the targets is decided, since not all conditions are known."
 _MAX_CHARTS = 1
 """Most charts of rates behind that of the repeats."""
+_PARTLY = f" ok *: {PARTLY_CHECKED_MEANING.sentence[0].lower()}{PARTLY_CHECKED_MEANING.sentence[1:]}"
 _MAX_SEARCHED = 10
 """Charts among which those to print are chosen."""
 _MAX_ENDS = 4
@@ -79,8 +82,10 @@ def _single_blanks(spans: list[Span]) -> Text:
 def _answer(view: RunView, page: PageContents) -> Text:
     """Return whether needs are met, and what is decided; where nothing is compared, the lead: usable rates only."""
     found = find_claims(view.analysis.decisions)
-    if not any(claim.counted_points for claim in found) or scalings(view.analysis.rows):
+    if scalings(view.analysis.rows):
         return page.lead
+    if not any(claim.counted_points for claim in found):
+        return _UNKNOWN_CONDITIONS if ratio_groups(view) else page.lead
     needs: tuple[Span, ...] = (*_spans(page.lead), " ") if page.needs else ()
     decided = [
         claim for claim in found if claim.points_with(PointOutcome.FASTER) or claim.points_with(PointOutcome.EQUAL)
@@ -118,7 +123,9 @@ def results_blocks(view: RunView) -> Blocks:
     blocks += page.dots
     blocks += [_captioned(chart) for chart in islice(_drawn(view), _MAX_CHARTS)]
     if are_in_evidence(view):
-        return [*blocks, *results_tables(view, short=True)]
+        stars = _PARTLY if any(row.is_partly_checked for row in view.analysis.rows) else ""
+        tables = (replace(table, caption=table.caption + stars) for table in results_tables(view, short=True))
+        return [*blocks, *tables]
     words = (
         f"All {len(view.analysis.rows):,} results with their intervals, and all charts, are in the report of the run: "
     )
