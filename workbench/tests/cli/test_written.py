@@ -31,6 +31,8 @@ IMPORT = "prices import table.csv --book o --provider a --region b --date 2026-1
 VDBENCH = "sd=s,lun=/x/f,size=1m\nwd=w,sd=s,xfersize=4k,rdpct=100\nrd=r,wd=w,iorate=max,elapsed=1,interval=1\n"
 IO500 = "[global]\ndatadir = ./data\n[ior-easy]\n[ior-easy-write]\n"
 PAGES = ("report a -o", "compare a b -o", "advise need.yaml -o")
+PAPER = "paper build a -o"
+"""A PDF, for the files of these tests have no suffix."""
 FORMATS = ("json", "csv", "parquet", "xlsx", "openmetrics", "fio")
 EXPORTS = (
     *(f"export a -f {name} -o" for name in FORMATS),
@@ -50,7 +52,7 @@ EDITED = (
     f"study from trace {GOLDEN / 'traces' / 'small.trace.gz'} -o",
     "deploy template nfs-aws-2016 -o",
 )
-REPLACED = (*PAGES, *EXPORTS, f"{GATE} --junit")
+REPLACED = (*PAGES, PAPER, *EXPORTS, f"{GATE} --junit")
 """Commands whose files are known by what is in them; the name of the file follows."""
 LATE = (
     *("measure . -o", "measure . --save", "preflight --servers 127.0.0.1 -o", f"{IMPORT.replace('table', 'no')} -o"),
@@ -149,7 +151,11 @@ def test_what_users_edit_is_replaced_only_by_force(source: Path, tmp_path: Path,
     assert file.read_bytes() == new
 
 
-TEXTS = [command for command in (*REPLACED, *EDITED) if "parquet" not in command and "xlsx" not in command]
+TEXTS = [
+    command
+    for command in (*REPLACED, *EDITED)
+    if "parquet" not in command and "xlsx" not in command and command != PAPER
+]
 
 
 @pytest.mark.parametrize("command", TEXTS)

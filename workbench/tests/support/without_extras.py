@@ -9,7 +9,7 @@ from typing import Any
 
 HIDDEN = frozenset(
     (
-        *("scipy", "pyarrow", "pandas", "python_calamine"),
+        *("scipy", "pyarrow", "pandas", "python_calamine", "typst"),
         *("moto", "flask", "flask_cors", "boto3", "botocore"),
     )
 )

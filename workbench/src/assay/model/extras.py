@@ -9,6 +9,7 @@ EXTRAS = {
     "darshan": ("darshan",),
     "deploy": ("boto3",),
     "notebook": ("pandas",),
+    "paper": ("typst",),
     "parquet": ("pyarrow",),
     "simulator": ("moto", "flask", "flask_cors"),
     "spreadsheet": ("python_calamine",),

@@ -411,6 +411,7 @@ class Document:
         title: The question.
         meta: Names and values that identify the run.
         style: Name of a style for the whole page; empty: the usual style.
+        authors: Names of those who wrote it; empty for what Assay wrote alone.
     """
 
     overline: str
@@ -419,3 +420,4 @@ class Document:
     meta: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...] = field(default=())
     style: str = ""
+    authors: tuple[str, ...] = ()

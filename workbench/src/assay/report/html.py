@@ -65,7 +65,8 @@ def _digest(script: str) -> str:
 def _header(document: doc.Document) -> str:
     facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in document.meta)
     more = f"<p class=description>{escape(document.description)}</p>" if document.description else ""
-    title = f"<p class=kicker>{escape(document.overline)}</p>\n<h1>{escape(document.title)}</h1>{more}"
+    authors = f"<p>{escape(', '.join(document.authors))}</p>" if document.authors else ""
+    title = f"<p class=kicker>{escape(document.overline)}</p>\n<h1>{escape(document.title)}</h1>{authors}{more}"
     return f"<header>\n{title}\n<dl class=meta>{facts}</dl>\n</header>"
 
 

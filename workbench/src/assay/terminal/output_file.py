@@ -35,6 +35,16 @@ def in_tail(sign: bytes, file: BinaryIO) -> bool:
     return sign in file.read()
 
 
+def anywhere(sign: bytes, file: BinaryIO) -> bool:
+    """Return whether the sign is anywhere in the file."""
+    before = b""
+    while piece := file.read(SEARCHED_BYTES):
+        if sign in before + piece:
+            return True
+        before = piece[-len(sign) :]
+    return False
+
+
 def at_start(sign: bytes, file: BinaryIO) -> bool:
     """Return whether the file begins with the sign."""
     return file.read(len(sign)) == sign

@@ -5,8 +5,7 @@ from assay.report.draw.drawing import Drawing, Legend, LegendEntry, NamedRows
 from assay.report.draw.marks import area_of, marks_svg, shape_svg
 from assay.report.draw.svg import classes, escape, pixels
 
-DEFINITIONS = (
-    '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
+SHAPE_DEFINITIONS = (
     '<pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<rect width="2" height="7" fill="#fff" fill-opacity=".3"/></pattern>'
     '<path id="square" d="M-3.2-3.2H3.2V3.2H-3.2Z"/><path id="triangle" d="M0-4.2 4 3H-4Z"/>'
@@ -14,9 +13,10 @@ DEFINITIONS = (
     '<path id="cross" d="M-3.8-2.2-2.2-3.8 0-1.6 2.2-3.8 3.8-2.2 1.6 0 3.8 2.2 2.2 3.8 0 1.6-2.2 3.8-3.8 2.2-1.6 0Z"/>'
     '<path id="to-left" d="M0 0 6-3.6V3.6Z"/><path id="to-right" d="M0 0-6-3.6V3.6Z"/>'
     '<path id="to-top" d="M0 0 3.6 6H-3.6Z"/><path id="to-bottom" d="M0 0 3.6-6H-3.6Z"/>'
-    "</defs></svg>"
 )
-"""Patterns and shapes that charts refer to; a page contains them once."""
+"""Patterns and shapes that charts refer to."""
+DEFINITIONS = f'<svg class="defs" width="0" height="0" aria-hidden="true"><defs>{SHAPE_DEFINITIONS}</defs></svg>'
+"""These as a part of a page, which contains them once."""
 
 
 def chart_html(drawing: Drawing, label: str) -> str:
@@ -30,12 +30,18 @@ def chart_html(drawing: Drawing, label: str) -> str:
     rows = isinstance(drawing.y, NamedRows)
     left = "" if isinstance(drawing.y, NamedRows) else f' style="padding-left:{gutter(drawing.y)}px"'
     names = row_names(drawing.y) if isinstance(drawing.y, NamedRows) else ""
-    scale = row_lines(drawing.y) if isinstance(drawing.y, NamedRows) else vertical_axis(drawing.y, area.height)
     size = f'width="100%" height="{pixels(TOP + area.height + BOTTOM)}"'
-    inner = f"{horizontal_axis(drawing.x, area.height, rows)}{scale}{marks_svg(drawing.marks, area)}"
-    svg = f'<svg role="img" aria-labelledby="{label}" {size}>{inner}</svg>'
+    svg = f'<svg role="img" aria-labelledby="{label}" {size}>{plot_svg(drawing)}</svg>'
     plot = f"<div{classes('plot', 'rows' if rows else '')}{left}>{names}<div class=area>{svg}</div></div>"
     return legends_html(drawing.legends) + plot
+
+
+def plot_svg(drawing: Drawing) -> str:
+    """Return axes and marks as SVG elements: along x in percent of the drawn width, along y in pixels."""
+    area, y = area_of(drawing), drawing.y
+    scale = row_lines(y) if isinstance(y, NamedRows) else vertical_axis(y, area.height)
+    across = horizontal_axis(drawing.x, area.height, isinstance(y, NamedRows))
+    return f"{across}{scale}{marks_svg(drawing.marks, area)}"
 
 
 def legends_html(legends: tuple[Legend, ...]) -> str:
@@ -47,13 +53,17 @@ def legends_html(legends: tuple[Legend, ...]) -> str:
 
 
 def _key(key: LegendEntry, before: str) -> str:
-    line = ""
-    if key.dash is not None:
-        line = f'<line{classes(f"d{key.dash}" if key.dash else "")} x1="1" x2="25" y1="6" y2="6"/>'
-    wide = key.dash is not None
-    mark = shape_svg(key.shape or 0, ' transform="translate(13 6)"' if wide else ' transform="translate(6 6)"')
-    sign = line + (mark if key.shape is not None else "")
+    sign, width = key_sign(key)
     detail = f" <small>{escape(key.detail)}</small>" if key.detail else ""
-    box = f'<svg aria-hidden="true" width="{26 if wide else 12}" height="12">{sign}</svg>'
+    box = f'<svg aria-hidden="true" width="{width}" height="12">{sign}</svg>'
     head = f"<i>{escape(before)}</i>" if before else ""
     return f"<li{classes(key.css_class)}>{head}{box}<b>{escape(key.name)}</b>{detail}</li>"
+
+
+def key_sign(key: LegendEntry) -> tuple[str, int]:
+    """Return line and shape of a legend's entry as SVG elements 12 pixels high, and their width in pixels."""
+    line, wide = "", key.dash is not None
+    if key.dash is not None:
+        line = f'<line{classes(f"d{key.dash}" if key.dash else "")} x1="1" x2="25" y1="6" y2="6"/>'
+    mark = shape_svg(key.shape or 0, ' transform="translate(13 6)"' if wide else ' transform="translate(6 6)"')
+    return line + (mark if key.shape is not None else ""), 26 if wide else 12

@@ -7,7 +7,8 @@ from assay.report.document import DotRow, Dots, Lane
 from assay.report.draw.scales import AxisScale, log_scale, tick_text
 from assay.report.draw.svg import classes, colour_class, escape, percent, text_anchor, vertical_line
 
-_HEIGHT = 17
+HEIGHT = 17
+"""Height of a lane, in pixels."""
 _RADIUS = 2.2
 _GOLDEN = 0.618
 _FAR = 10.0
@@ -20,22 +21,41 @@ MAX_DOTS = 500
 
 def dots_html(block: Dots) -> str:
     """Return the block as HTML; empty if there is nothing to draw."""
+    scale = dots_scale(block)
+    if scale is None:
+        return ""
+    rows = "".join(_row(row, scale, block.is_ratio) for row in block.rows)
+    axis = f'<div class="lane axis"><b></b><svg aria-hidden="true" height="16">{axis_svg(scale, block.is_ratio)}</svg>'
+    axis += f"</div><p class=unit>{escape(scale_title(block, scale))}</p>"
+    foot = f"<div class=row><div class=said></div><div class=lanes>{axis}</div></div>"
+    return f'<div class=dots id="{block.id}">{rows}{foot}<p class=caption>{escape(dots_caption(block))}</p></div>'
+
+
+def dots_scale(block: Dots) -> AxisScale | None:
+    """Return the scale that all lanes have in common; None if there is nothing to draw."""
+    inliers = [value for row in block.rows for lane in row.lanes for value in _set_scale(lane)]
+    if not inliers:
+        return None
+    return log_scale([*inliers, 1.0] if block.is_ratio else inliers)
+
+
+def scale_title(block: Dots, scale: AxisScale) -> str:
+    """Return the title of the scale, with the values beyond it."""
     values = [
         value for row in block.rows for lane in row.lanes for value in (*lane.decided_values, *lane.undecided_values)
     ]
-    if not values:
-        return ""
-    inliers = [value for row in block.rows for lane in row.lanes for value in _set_scale(lane)]
-    scale = log_scale([*inliers, 1.0] if block.is_ratio else inliers)
-    title = f"{block.title}, log scale{_beyond(values, scale, block.is_ratio)}"
-    rows = "".join(_row(row, scale, block.is_ratio) for row in block.rows)
-    cut = any(
-        len(lane.decided_values) + len(lane.undecided_values) > MAX_DOTS for row in block.rows for lane in row.lanes
-    )
-    caption = block.caption + (f" Of more than {MAX_DOTS} dots, so many are drawn." if cut else "")
-    axis = f'<div class="lane axis"><b></b>{_axis(scale, block.is_ratio)}</div><p class=unit>{escape(title)}</p>'
-    foot = f"<div class=row><div class=said></div><div class=lanes>{axis}</div></div>"
-    return f'<div class=dots id="{block.id}">{rows}{foot}<p class=caption>{escape(caption)}</p></div>'
+    return f"{block.title}, log scale{_beyond(values, scale, block.is_ratio)}"
+
+
+def dots_caption(block: Dots) -> str:
+    """Return the caption, with a remark if not all repeats are drawn."""
+    most = max((lane_count(lane) for row in block.rows for lane in row.lanes), default=0)
+    return block.caption + (f" Of more than {MAX_DOTS} dots, so many are drawn." if most > MAX_DOTS else "")
+
+
+def lane_count(lane: Lane) -> int:
+    """Return the number of repeats of a lane."""
+    return len(lane.decided_values) + len(lane.undecided_values)
 
 
 def _set_scale(lane: Lane) -> Sequence[float]:
@@ -63,7 +83,16 @@ def _row(row: DotRow, scale: AxisScale, ratio: bool) -> str:
 
 
 def _lane(lane: Lane, scale: AxisScale, ratio: bool) -> str:
-    shown = _HEIGHT - 2 * _RADIUS - 2
+    known = lane.mark is not None and lane_count(lane) > 0
+    median = f", median {numbers.significant(lane.mark or 0.0)}" if known else ""
+    label = escape(f"{lane.name}: {numbers.plural(lane_count(lane), 'repeat')}{median}")
+    svg = f'<svg role="img" aria-label="{label}" height="{HEIGHT}">{lane_svg(lane, scale, ratio)}</svg>'
+    return f"<div {classes('lane', colour_class(lane.target))[1:]}><b>{escape(lane.name)}</b>{svg}</div>"
+
+
+def lane_svg(lane: Lane, scale: AxisScale, ratio: bool) -> str:
+    """Return a lane as SVG elements, `HEIGHT` pixels high: along x in percent of its width."""
+    shown = HEIGHT - 2 * _RADIUS - 2
     kinds = (("", _thinned(lane.decided_values)), (" class=open", _thinned(lane.undecided_values)))
     # Dots are spread over the height of the lane, so that equal values can be distinguished.
     places = (
@@ -72,14 +101,9 @@ def _lane(lane: Lane, scale: AxisScale, ratio: bool) -> str:
         for number, value in enumerate(values)
     )
     dots = "".join(_dot(kind, value, scale, y) for kind, value, y in places)
-    count = len(lane.decided_values) + len(lane.undecided_values)
-    known = lane.mark is not None and count > 0
-    middle = vertical_line("middle", scale.position(lane.mark or 0.0), 0, _HEIGHT) if known else ""
-    median = f", median {numbers.significant(lane.mark or 0.0)}" if known else ""
-    label = escape(f"{lane.name}: {numbers.plural(count, 'repeat')}{median}")
-    drawn = f"{_lines(scale, ratio)}{dots}{middle}"
-    svg = f'<svg role="img" aria-label="{label}" height="{_HEIGHT}">{drawn}</svg>'
-    return f"<div {classes('lane', colour_class(lane.target))[1:]}><b>{escape(lane.name)}</b>{svg}</div>"
+    known = lane.mark is not None and lane_count(lane) > 0
+    middle = vertical_line("middle", scale.position(lane.mark or 0.0), 0, HEIGHT) if known else ""
+    return f"{_lines(scale, ratio)}{dots}{middle}"
 
 
 def _dot(kind: str, value: float, scale: AxisScale, y: float) -> str:
@@ -98,14 +122,14 @@ def _thinned(values: Sequence[float]) -> Sequence[float]:
 
 
 def _lines(scale: AxisScale, ratio: bool) -> str:
-    lines = "".join(vertical_line("grid", scale.position(tick), 0, _HEIGHT) for tick in scale.ticks())
-    return lines + (vertical_line("one", scale.position(1), 0, _HEIGHT) if ratio else "")
+    lines = "".join(vertical_line("grid", scale.position(tick), 0, HEIGHT) for tick in scale.ticks())
+    return lines + (vertical_line("one", scale.position(1), 0, HEIGHT) if ratio else "")
 
 
-def _axis(scale: AxisScale, ratio: bool) -> str:
-    texts = "".join(
+def axis_svg(scale: AxisScale, ratio: bool) -> str:
+    """Return the labels below all lanes as SVG elements: along x in percent of the width."""
+    return "".join(
         f'<text x="{percent(place)}" y="12"{text_anchor(place)}>{tick_text(tick)}{"×" if ratio else ""}</text>'
         for tick in scale.ticks()
         for place in (scale.position(tick),)
     )
-    return f'<svg aria-hidden="true" height="16">{texts}</svg>'

@@ -36,24 +36,44 @@ def heat_html(heat: HeatMap, label: str) -> str:
         heat: The contents of the map.
         label: Id of the element that describes the map.
     """
-    left = max(round(_LETTER * max(len(name) for name in heat.rows)) + 10, 40)
+    left = left_room(heat)
     panels = "".join(_panel(name, cells, heat, left, label) for name, cells in heat.panels)
     return f"{_bar(heat)}<div class=maps>{panels}</div>"
 
 
 def _panel(name: str, cells: Sequence[HeatCell], heat: HeatMap, left: int, label: str) -> str:
-    height = heat.height * len(heat.rows)
-    fields = "".join(_field(cell, heat) for cell in cells)
-    names = _column_names(heat, _HEAD + height) + _row_names(heat, left)
-    size = f'width="100%" height="{_HEAD + height + _FOOT}"'
-    svg = f'<svg role="img" aria-label="{escape(name)}" aria-describedby="{label}" {size}>{fields}{names}</svg>'
+    size = f'width="100%" height="{panel_height(heat)}"'
+    inner = panel_svg(cells, heat)
+    svg = f'<svg role="img" aria-label="{escape(name)}" aria-describedby="{label}" {size}>{inner}</svg>'
     wide = heat.width * len(heat.columns)
     narrowest = min(_NARROWEST if heat.has_text else 10, heat.width)
-    # Names may be wider than narrow columns; that of the last column needs room right of the map.
-    right = max(4, math.ceil((_LETTER * max(map(len, heat.columns)) - narrowest) / 2))
+    right = right_room(heat)
     sides, least = left + right, narrowest * len(heat.columns)
     style = f"padding:0 {right}px 0 {left}px;width:{wide + sides}px;min-width:{least + sides}px"
     return f'<div class=map style="{style}"><b>{escape(name)}</b>{svg}</div>'
+
+
+def left_room(heat: HeatMap) -> int:
+    """Return the width of the labels left of a panel, in pixels."""
+    return max(round(_LETTER * max(len(name) for name in heat.rows)) + 10, 40)
+
+
+def right_room(heat: HeatMap) -> int:
+    """Return the room right of a panel, in pixels: the label of the last column may be wider than that column."""
+    narrowest = min(_NARROWEST if heat.has_text else 10, heat.width)
+    return max(4, math.ceil((_LETTER * max(map(len, heat.columns)) - narrowest) / 2))
+
+
+def panel_height(heat: HeatMap) -> int:
+    """Return the height of a panel with its labels, in pixels."""
+    return _HEAD + heat.height * len(heat.rows) + _FOOT
+
+
+def panel_svg(cells: Sequence[HeatCell], heat: HeatMap) -> str:
+    """Return fields and labels of a panel as SVG elements: along x in percent of its width, along y in pixels."""
+    fields = "".join(_field(cell, heat) for cell in cells)
+    names = _column_names(heat, _HEAD + heat.height * len(heat.rows))
+    return fields + names + _row_names(heat, left_room(heat))
 
 
 def _field(cell: HeatCell, heat: HeatMap) -> str:
@@ -98,7 +118,13 @@ def _row_names(heat: HeatMap, left: int) -> str:
 
 
 def _bar(heat: HeatMap) -> str:
-    """Draw the scale of colours as a row of fields, each of its own colour."""
+    """Draw the scale of colours with its unit."""
+    svg = f'<svg aria-hidden="true" width="{SCALE_WIDTH}" height="24">{scale_svg(heat)}</svg>'
+    return f"<p class=colours>{escape(heat.unit)}{svg}</p>"
+
+
+def scale_svg(heat: HeatMap) -> str:
+    """Return the scale of colours as SVG elements, `SCALE_WIDTH` wide and 24 pixels high."""
     steps = 32
     fields = "".join(
         f'<rect fill="{colour((number + 0.5) / steps)}" x="{number * SCALE_WIDTH / steps:g}" '
@@ -111,5 +137,4 @@ def _bar(heat: HeatMap) -> str:
         for tick in heat.scale.ticks(4)
         for place in (heat.scale.position(tick),)
     )
-    svg = f'<svg aria-hidden="true" width="{SCALE_WIDTH}" height="24">{fields}{texts}</svg>'
-    return f"<p class=colours>{escape(heat.unit)}{svg}</p>"
+    return fields + texts

@@ -19,9 +19,11 @@ from assay.report.draw.drawing import (
 )
 from assay.report.draw.svg import classes, escape, percent, pixels, text_anchor, tooltip, vertical_line
 
-_ACROSS = 1000
+STRETCH = 1000
 """Width of a path's view box, which is stretched to the chart, since paths cannot use percentages."""
 SHAPES = ("", "square", "triangle", "diamond", "cross", "upside")
+DASHES = 5
+"""Number of dash patterns; the first is a solid line."""
 _APART = 0.052
 """Least distance between two signs, as a share of the width."""
 
@@ -113,12 +115,12 @@ def _path(path: LineMark, area: DrawnArea) -> str:
 def _stretched(paths: str, area: DrawnArea) -> str:
     """Return paths stretched to the width of the chart; the style sheet keeps the width of their strokes."""
     height = pixels(TOP + area.height)
-    box = f'viewBox="0 0 {_ACROSS} {height}" preserveAspectRatio="none"'
+    box = f'viewBox="0 0 {STRETCH} {height}" preserveAspectRatio="none"'
     return f'<svg width="100%" height="{height}" {box}>{paths}</svg>'
 
 
 def _leg(last: tuple[float, float] | None, place: tuple[float, float], step: str) -> str:
-    x, y = round(_ACROSS * place[0]), pixels(place[1])
+    x, y = round(STRETCH * place[0]), pixels(place[1])
     if last is None:
         return f"M{x} {y}"
     return f"V{y}H{x}" if step == "before" else f"H{x}V{y}" if step == "after" else f"L{x} {y}"

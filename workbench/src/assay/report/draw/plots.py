@@ -13,12 +13,20 @@ _SHAPES = len(SHAPES) - 1
 
 def plots_html(block: Plots) -> str:
     """Return the block as HTML."""
-    keys = (
-        LegendEntry(name, colour_class(number), number % _SHAPES, 0, detail) for number, name, detail in block.legend
-    )
     figures = "".join(_figure(plot) for plot in block.figures)
     caption = f"<p class=caption>{escape(block.caption)}</p>" if block.caption else ""
-    return f'{legends_html((Legend("", tuple(keys)),))}<div class="gallery plots">{figures}</div>{caption}'
+    return f'{legends_html((plots_legend(block),))}<div class="gallery plots">{figures}</div>{caption}'
+
+
+def plots_legend(block: Plots) -> Legend:
+    """Return the legend that all plots have in common."""
+    return Legend(
+        "",
+        tuple(
+            LegendEntry(name, colour_class(number), number % _SHAPES, 0, detail)
+            for number, name, detail in block.legend
+        ),
+    )
 
 
 def _figure(plot: Plot) -> str:
@@ -29,8 +37,13 @@ def _figure(plot: Plot) -> str:
     )
 
 
-def plot_drawing(plot: Plot) -> Drawing:
-    """Return the contents of a plot; each line has its own shape, so that lines differ without colours, too."""
+def plot_drawing(plot: Plot, legend: Legend | None = None) -> Drawing:
+    """Return the contents of a plot; each line has its own shape, so that lines differ without colours, too.
+
+    Args:
+        plot: The plot.
+        legend: A legend above it; None if several plots have one in common.
+    """
     xs = [x for line in plot.lines for x, _ in line.points]
     ys = [y for line in plot.lines for _, y in line.points if y]
     shown = plot.level is not None and bool(ys) and min(ys) / 3 < plot.level[0] < max(ys) * 3
@@ -49,4 +62,5 @@ def plot_drawing(plot: Plot) -> Drawing:
         marks += [Dot(x, y, colour_class(line.target), line.name, number, "small") for x, y in points if y is not None]
     across = ChartAxis(plot.x_title, log_scale(xs, 1.0, 2.0), plot.x_ticks, grid=False)
     ticks = tuple((value, tick_text(value)) for value in up.ticks())
-    return Drawing(across, ChartAxis("", up, ticks), tuple(marks), height=_HEIGHT)
+    legends = () if legend is None else (legend,)
+    return Drawing(across, ChartAxis("", up, ticks), tuple(marks), legends, _HEIGHT)

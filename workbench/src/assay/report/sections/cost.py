@@ -204,11 +204,11 @@ def _speeds(view: RunView, costs: Sequence[TargetCost], currency: str) -> Table:
         Column("Of", is_filter=True),
         Column("Measured", is_numeric=True),
         Column("Interval"),
-        Column("At"),
+        Column("At", drop_rank=1),
         Column("Month per unit", currency, is_numeric=True),
         Column("From", currency, is_numeric=True),
         Column("To", currency, is_numeric=True),
-        Column("Of the design's ceiling", is_numeric=True),
+        Column("Of the design's ceiling", is_numeric=True, drop_rank=2),
     )
     rows = [_speed(view, item, metric) for item in costs for metric in METRICS]
     return Table("cost-speed", columns, tuple(rows))

@@ -38,7 +38,7 @@ _MIN_DRAWN = 3
 """Least number of values on an axis for a line chart in the evidence."""
 
 
-def _charts(view: RunView, leading: bool) -> Iterator[Chart]:
+def rate_charts(view: RunView, leading: bool) -> Iterator[Chart]:
     """Yield heat maps or line charts, for the first operation of each kind of work (`leading`) or for all others."""
     for workload in view.main_workloads():
         mark, grid = str(view.workloads.index(workload)), workload.grid()
@@ -59,7 +59,7 @@ def evidence_blocks(view: RunView) -> list[Block]:
     """Return the blocks for the evidence: the results themselves if they are few, else the main charts."""
     if are_in_evidence(view):
         return [*results_tables(view, short=True)]
-    charts = tuple(islice(_charts(view, True), _MAX_OPEN))
+    charts = tuple(islice(rate_charts(view, True), _MAX_OPEN))
     return [Gallery(charts), Paragraph(_MARKS)] if charts else []
 
 
@@ -68,7 +68,7 @@ def folds(view: RunView) -> Iterator[Fold]:
     if not are_in_evidence(view):
         yield Fold(f"All {len(view.analysis.rows):,} results", tuple(results_tables(view)), "results")
     drawn = 0 if are_in_evidence(view) else _MAX_OPEN
-    every = chain(islice(_charts(view, True), drawn, None), _charts(view, False), _plain(view))
+    every = chain(islice(rate_charts(view, True), drawn, None), rate_charts(view, False), _plain(view))
     if charts := chart_selection.limited_gallery(every, "charts"):
         yield Fold(
             "Charts of rates" if are_in_evidence(view) else "More charts of rates", tuple(charts), "results-charts"

@@ -1,0 +1,293 @@
+"""Writes a document as a PDF, by Typst: tagged, archivable (PDF/A-2a, PDF/UA-1), the same bytes for the same document.
+
+The text of a document may come from anywhere. It never becomes Typst markup: a fixed template gets it as JSON and shows
+each piece as a plain string. Only the fonts that Typst itself contains are used, so that machines do not differ.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Set
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.model.escape import escape_line, escape_lines
+from assay.model.extras import require
+from assay.report import document as doc
+from assay.report import numbers
+from assay.report.draw import dots
+from assay.report.draw.drawing import Drawing, HeatMap
+from assay.report.draw.plots import plot_drawing, plots_legend
+from assay.report.draw.standalone import picture_of
+from assay.report.print_layout import fitted
+from assay.report.spans_table import spans_table
+
+if TYPE_CHECKING:
+    import typst
+
+PDF_STANDARDS: "list[Literal['a-2a', 'ua-1']]" = ["a-2a", "ua-1"]
+MARK = "Made by Assay"
+"""Among the keywords of each PDF, by which Assay knows its own files."""
+_MAX_PART = 24
+"""Longest part of a word that is not broken, in characters."""
+_LONG_WORD = re.compile(rf"\S{{{_MAX_PART + 1},}}")
+_PART = re.compile(rf"[^/_.:,=-]{{0,{_MAX_PART - 1}}}[^/_.:,=-]?[/_.:,=-]*")
+_MAX_LINE = 20_000
+"""Longest text that is not cut off, in characters."""
+_FIXED_SPACE = "\u00a0"
+_BREAK = "\u200b"
+"""Zero-width space: a place where a line may end."""
+_PICTURE_SCALE = 0.78
+"""Points for each pixel of a picture: its type then is a little smaller than the text."""
+_LAST_LATIN = 0x17F
+"""Typst's fonts have all letters up to this one."""
+_OWN_SIGNS = frozenset(f"{_BREAK}–—‘’“”•…×÷≤≥±→")
+_PROBE = b"""#set document(title: "x")
+#set text(font: "Libertinus Serif")
+#let letters = sys.inputs.letters
+#letters #strong(letters) #emph(letters) #raw(letters) #text(font: "DejaVu Sans Mono", letters)"""
+"""Shows letters in each style of the template."""
+Data = dict[str, Any]
+
+
+def render_pdf(document: doc.Document, created_at: float) -> bytes:
+    """Return the document as a PDF.
+
+    Characters that Typst's own fonts lack are written as codes, such as `U+4E2D`.
+
+    Args:
+        document: The document.
+        created_at: Seconds since 1970 that the PDF gives as its time of creation.
+
+    Raises:
+        AssayError: The package `typst` is not installed.
+    """
+    require("typst", "the PDF of a paper")
+    text = json.dumps(document_data(document), ensure_ascii=False, sort_keys=True)
+    compiler = _compiler()
+    import typst
+
+    try:
+        return _compiled(compiler, _coded(text, _missing_letters(compiler, text)), created_at)
+    except typst.TypstError:
+        # In scripts that join letters, a font may have each of them and yet no form for two beside each other.
+        return _compiled(compiler, _coded(text, _uncommon_letters(text)), created_at)
+
+
+def _compiled(compiler: "typst.Compiler", text: str, created_at: float) -> bytes:
+    made = compiler.compile(
+        _template(),
+        format="pdf",
+        sys_inputs={"document": text},
+        pdf_standards=[*PDF_STANDARDS],
+        timestamp=int(created_at),
+    )
+    assert isinstance(made, bytes)
+    return made
+
+
+def _coded(text: str, letters: Set[str]) -> str:
+    """Return the text with these letters as codes."""
+    return "".join(f"U+{ord(letter):04X}" if letter in letters else letter for letter in text) if letters else text
+
+
+def _compiler() -> "typst.Compiler":
+    import typst
+
+    return typst.Compiler(ignore_system_fonts=True)
+
+
+@cache
+def _template() -> bytes:
+    return resources.files("assay.report").joinpath("assets", "paper.typ").read_bytes()
+
+
+def _uncommon_letters(text: str) -> frozenset[str]:
+    """Return the letters of a text that are neither Latin nor among the signs that Assay writes itself."""
+    return frozenset(letter for letter in set(text) if ord(letter) > _LAST_LATIN and letter not in _OWN_SIGNS)
+
+
+def _missing_letters(compiler: "typst.Compiler", text: str) -> frozenset[str]:
+    """Return the letters that Typst's fonts lack in some style: with a PDF standard, it refuses such a text."""
+    return frozenset(_refused(compiler, sorted(_uncommon_letters(text))))
+
+
+def _refused(compiler: "typst.Compiler", letters: list[str]) -> Iterator[str]:
+    """Yield the refused letters one by one; each half of a refused group is tried again."""
+    import typst
+
+    if not letters:
+        return
+    try:
+        compiler.compile(_PROBE, format="pdf", sys_inputs={"letters": " ".join(letters)}, pdf_standards="a-2a")
+    except typst.TypstError:
+        if len(letters) == 1:
+            yield letters[0]
+            return
+        half = len(letters) // 2
+        yield from _refused(compiler, letters[:half])
+        yield from _refused(compiler, letters[half:])
+
+
+def document_data(document: doc.Document) -> Data:
+    """Return the document as the data of the template: plain texts, tables as rows, charts as SVG."""
+    return {
+        "overline": _plain(document.overline),
+        "title": _title(document.title),
+        "description": _plain(document.description),
+        "authors": [_plain(name) for name in document.authors],
+        "keywords": [MARK],
+        "meta": [[_plain(name), _plain(value)] for name, value in document.meta],
+        "sections": [
+            {"id": section.id, "title": _title(section.title), "blocks": _blocks(section.blocks)}
+            for section in document.sections
+        ],
+    }
+
+
+def _blocks(blocks: tuple[doc.Block, ...]) -> list[Data]:
+    return [data for block in blocks for data in _WRITERS[type(block)](block)]
+
+
+def _plain(text: str) -> str:
+    """Return a text in one line, with places to break long words."""
+    line = escape_line(text, _MAX_LINE).replace(" %", f"{_FIXED_SPACE}%")
+    return _LONG_WORD.sub(lambda found: _BREAK.join(_PART.findall(found[0])).strip(_BREAK), line)
+
+
+def _title(text: str) -> str:
+    """Return a title in one line; a dash for an empty one, which PDF/UA forbids."""
+    return _plain(text).strip() or numbers.NONE
+
+
+def _text(text: doc.Text) -> list[list[str]]:
+    return [["text", _plain(text)]] if isinstance(text, str) else [_span(span) for span in text]
+
+
+def _span(span: doc.Span) -> list[str]:
+    match span:
+        case doc.Strong(text):
+            return ["strong", _plain(text)]
+        case doc.Mono(text):
+            return ["mono", _plain(text)]
+        case doc.Badge():
+            words = ", ".join(map(str, (span.verdict, *span.further_verdicts)))
+            return ["badge", words + (" *" if span.is_partial else "")]
+    return ["text", _plain(span)]
+
+
+def _cell(cell: doc.Cell) -> list[list[str]]:
+    if isinstance(cell, doc.Num):
+        return [["text", _plain(cell.text)]]
+    if isinstance(cell, doc.Share):
+        return [["text", _plain(f"{cell.words} {cell.remark}".strip())]]
+    return [_span(cell)]
+
+
+def _heading(block: doc.Heading) -> Iterator[Data]:
+    yield {"kind": "heading", "text": _title(block.text), "level": block.level - 1}
+
+
+def _paragraph(block: doc.Paragraph) -> Iterator[Data]:
+    yield {"kind": "paragraph", "text": _text(block.text), "lead": block.lead}
+
+
+def _bullets(block: doc.Bullets) -> Iterator[Data]:
+    if block.items:
+        yield {"kind": "bullets", "items": [_text(item) for item in block.items]}
+
+
+def _facts(block: doc.Facts) -> Iterator[Data]:
+    if block.items:
+        yield {"kind": "facts", "items": [[_plain(name), _text(value)] for name, value in block.items]}
+
+
+def _panels(block: doc.Panels) -> Iterator[Data]:
+    for title, items in block.items:
+        yield {"kind": "heading", "text": _title(title), "level": 2}
+        yield from _bullets(doc.Bullets(items))
+
+
+def _table(table: doc.Table) -> Iterator[Data]:
+    layout = fitted(table)
+    if not layout.table.rows or not layout.table.columns:
+        return
+    yield {
+        "kind": "table",
+        "columns": [
+            {"title": _plain(column.title), "unit": _plain(column.unit), "numeric": column.is_numeric}
+            for column in layout.table.columns
+        ],
+        "rows": [[_cell(cell) for cell in row] for row in layout.table.rows],
+        "caption": _plain(layout.table.caption),
+        "size": layout.size_pt,
+        "landscape": layout.is_landscape,
+    }
+
+
+def _picture(drawing: Drawing | HeatMap | doc.Dots, title: str, caption: str) -> Iterator[Data]:
+    picture = picture_of(drawing)
+    yield {
+        "kind": "picture",
+        "svg": picture.svg,
+        "width": picture.width * _PICTURE_SCALE,
+        "title": _plain(title),
+        "caption": _plain(caption),
+    }
+
+
+def _chart(chart: doc.Chart) -> Iterator[Data]:
+    yield from _picture(chart.drawing, chart.title, chart.caption)
+
+
+def _dots(block: doc.Dots) -> Iterator[Data]:
+    if dots.dots_scale(block) is not None:
+        yield from _picture(block, "All repeats", f"{block.title}. {dots.dots_caption(block)}")
+
+
+def _gallery(block: doc.Gallery) -> Iterator[Data]:
+    for figure in block.figures:
+        yield from _chart(figure)
+
+
+def _plots(block: doc.Plots) -> Iterator[Data]:
+    for plot in block.figures:
+        yield from _picture(
+            plot_drawing(plot, plots_legend(block)), plot.title, f"{plot.caption} {block.caption}".strip()
+        )
+
+
+def _spans(block: doc.Spans) -> Iterator[Data]:
+    yield from _table(spans_table(block))
+
+
+def _code(block: doc.CodeBlock) -> Iterator[Data]:
+    yield {"kind": "code", "text": escape_lines(block.text.rstrip("\n"))}
+
+
+def _note(block: doc.Note) -> Iterator[Data]:
+    yield {"kind": "note", "text": _text(block.text)}
+
+
+def _fold(block: doc.Fold) -> Iterator[Data]:
+    """Yield what is folded on a page: print has no folds."""
+    yield {"kind": "heading", "text": _title(block.summary), "level": 2}
+    yield from _blocks(block.blocks)
+
+
+_WRITERS: dict[type[Any], Callable[[Any], Iterator[Data]]] = {
+    doc.Heading: _heading,
+    doc.Paragraph: _paragraph,
+    doc.Bullets: _bullets,
+    doc.Facts: _facts,
+    doc.Dots: _dots,
+    doc.Panels: _panels,
+    doc.Table: _table,
+    doc.Chart: _chart,
+    doc.Gallery: _gallery,
+    doc.Plots: _plots,
+    doc.Spans: _spans,
+    doc.CodeBlock: _code,
+    doc.Note: _note,
+    doc.Fold: _fold,
+}

@@ -1,0 +1,48 @@
+"""Puts a paper together, from runs alone or as a description orders it."""
+
+from dataclasses import dataclass
+
+from assay.report import numbers
+from assay.report.document import Document, Section
+from assay.report.view import RunView
+from assay.rooms.paper.work.parts import PARTS, part_section
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper that is ready to be written.
+
+    Attributes:
+        first_run: Id of its first run.
+        created_at: Start of the newest run, in seconds since 1970: the same runs give the same file.
+    """
+
+    document: Document
+    first_run: str
+    created_at: float
+
+
+def paper_of_runs(views: dict[str, RunView]) -> Paper:
+    """Return the paper of runs without a description; its title is the question of the first one."""
+    sections = [section for name in PARTS if (section := part_section(name, views)) is not None]
+    return assembled(_question(next(iter(views.values()))), (), views, sections)
+
+
+def assembled(title: str, authors: tuple[str, ...], views: dict[str, RunView], sections: list[Section]) -> Paper:
+    """Return a paper with the facts that identify its runs below the title."""
+    runs = [view.run for view in views.values()]
+    targets = dict.fromkeys(target for view in views.values() for target in view.targets)
+    days = list(dict.fromkeys(numbers.utc_time(run.created_at)[:10] for run in runs))
+    meta = (
+        ("Imported" if all(run.imports for run in runs) else "Measured", numbers.listing(days)),
+        ("Targets", ", ".join(targets)),
+        ("Run" if len(runs) == 1 else "Runs", ", ".join(run.id for run in runs)),
+    )
+    description = runs[0].description if len(runs) == 1 else ""
+    overline = f"Assay · {', '.join(dict.fromkeys(run.study for run in runs))}"
+    document = Document(overline, title, description, meta, tuple(sections), authors=authors)
+    return Paper(document, runs[0].id, max(run.created_at for run in runs))
+
+
+def _question(view: RunView) -> str:
+    return view.run.question or view.run.study

@@ -1,0 +1,142 @@
+"""`assay paper`: from runs or a description to a file, and what is wrong in a description."""
+
+from pathlib import Path
+
+import pytest
+from in_process import run_here
+from run_tools import assay
+from stored_runs import DAY, STARTED, noisy, store_run
+
+from assay.model import extras
+from assay.terminal.output_file import SEARCHED_BYTES, anywhere
+
+DESCRIPTION = """\
+title: "Disk & memory"
+authors: [Ada]
+abstract: Writes are {{ ratio(rate(a, memory, grid, write), rate(a, disk, grid, write)) }} as fast.
+runs: {a: one, b: two}
+parts:
+  - text: |
+      # Why
+      It is {{ rate(a, disk, grid, write) }}.
+  - results
+  - text: >-
+      Reads: {{ ratio(rate(a, memory, grid, read), rate(a, disk, grid, read)) }}.
+  - limits
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("papers")
+    speeds = {("disk", "write"): noisy(3e8, 5), ("memory", "write"): noisy(9e8, 5, seed=3)}
+    more = {("disk", "read"): noisy(5e8, 5), ("memory", "read"): noisy(5.05e8, 5, 0.1, seed=9)}
+    store_run(folder / "assay-runs", "one", speeds | more)
+    store_run(folder / "assay-runs", "two", speeds, created_at=STARTED + DAY)
+    return folder
+
+
+def test_a_run_becomes_a_pdf_that_is_the_same_each_time(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [tmp_path / name for name in ("a.pdf", "b.PDF")]
+    for file, zone in zip(files, ("UTC", "Asia/Tokyo"), strict=True):
+        monkeypatch.setenv("TZ", zone)
+        assert assay(runs, "paper", "one", "-o", file).stdout == f"{file}\n"
+    first, second = (file.read_bytes() for file in files)
+    assert first == second and first.startswith(b"%PDF-1.7") and b"2026-11-21" in first
+
+
+def test_it_is_named_after_the_run_or_the_description(runs: Path, tmp_path: Path) -> None:
+    runs_folder = runs / "assay-runs"
+    (tmp_path / "mine.yaml").write_text(DESCRIPTION)
+    assert assay(tmp_path, "paper", "one", "--out", runs_folder).stdout == "one.pdf\n"
+    assert assay(tmp_path, "paper", "mine.yaml", "--out", runs_folder).stdout == "mine.pdf\n"
+
+
+def test_the_description_to_start_from_holds(runs: Path, tmp_path: Path) -> None:
+    file = tmp_path / "PAPER.yaml"
+    file.write_text(assay(runs, "paper", "new", "one", "two").stdout)
+    assert assay(runs, "paper", "check", file).stdout == f"ok: {file}\n"
+    assert "one result is 30" in assay(runs, "paper", file, "-o", "-").stdout
+
+
+def test_parts_stand_in_the_order_of_the_description(runs: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(DESCRIPTION)
+    done = run_here(runs, "paper", file, "-o", "-")
+    assert done.returncode == 0
+    assert done.stderr == (
+        f"warning: {file}:11: {{{{ ratio(rate(a, memory, grid, read), rate(a, disk, grid, read)) }}}}: it is undecided "
+        "whether they differ: the repeats do not show which one is faster\n"
+    )
+    heads = [line for line in done.stdout.splitlines() if line.startswith("#")]
+    assert heads[:5] == ["# Disk & memory".replace("&", "\\&"), "## Abstract", "## Why", "## Results", "### a"]
+    assert "Writes are 2.9× as fast." in done.stdout and "It is 303 MB/s." in done.stdout
+    checked = run_here(runs, "paper", "check", file)
+    assert checked.returncode == 1 and checked.stdout == done.stderr.removeprefix("warning: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "hint"),
+    [
+        (("- results", "- resuls"), "9: parts[1]: there is no part `resuls`", "did you mean `results`?"),
+        (
+            ("rate(a, disk, grid, write) }}.\n  - r", "rate(a, disc, grid, write) }}.\n  - r"),
+            "8: `rate(a, disc",
+            "`disk`",
+        ),
+        (("fast.", "{{"), "3: `{{` has no `}}`", "close the reference"),
+        (("- limits", "- results"), "12: parts[3]: part `results` stands there twice", "leave one out"),
+        (("title:", "colour: red\ntitle:"), "1: unknown key `colour`", "one of: title, authors"),
+        (("{a: one,", '{"a b": one,'), "4: runs.a b: `a b` is no name for a run", "use letters"),
+        (("- limits", "- {txt: a}"), "12: parts[3]: this is no part", "name one of abstract, results"),
+        (('"Disk & memory"', '" "'), "1: title: it is empty", "write a title"),
+        (("a: one", "a: none"), "p.yaml: runs.a: there is no run or study 'none'", "did you mean"),
+    ],
+    ids=lambda value: value[1] if isinstance(value, tuple) else None,
+)
+def test_what_is_wrong_in_a_description_has_its_line(
+    runs: Path, tmp_path: Path, change: tuple[str, str], error: str, hint: str
+) -> None:
+    file = tmp_path / "p.yaml"
+    assert DESCRIPTION.count(change[0]) == 1
+    file.write_text(DESCRIPTION.replace(*change))
+    for words in (("check", file), (file, "-o", tmp_path / "p.pdf")):
+        done = run_here(runs, "paper", *words)
+        assert done.returncode == 2 and error in done.stderr.splitlines()[0] and hint in done.stderr
+        assert not (tmp_path / "p.pdf").exists() and "Traceback" not in done.stderr
+
+
+def test_without_typst_one_line_names_the_extra_and_other_forms_are_written(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "is_installed", lambda package: package != "typst")
+    done = run_here(runs, "paper", "one", "-o", tmp_path / "a.pdf")
+    assert done.returncode == 3 and done.stderr.splitlines() == [
+        "error: the PDF of a paper needs the Python package typst, which is not installed",
+        "hint: pip install 'assay[paper]'",
+    ]
+    for form in ("md", "html"):
+        assay(runs, "paper", "one", "-o", tmp_path / f"a.{form}")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
+
+
+def test_a_description_stands_alone(runs: Path, tmp_path: Path) -> None:
+    done = assay(runs, "paper", "mine.yaml", "one", "-o", tmp_path / "a.pdf", expect=2)
+    assert done.stderr.startswith("error: mine.yaml is a description, which names its runs itself\n")
+
+
+def test_an_unknown_form_is_refused(runs: Path, tmp_path: Path) -> None:
+    done = assay(runs, "paper", "one", "-o", tmp_path / "a.docx", expect=2)
+    assert done.stderr.splitlines()[1] == "hint: one of: .pdf, .html, .md"
+
+
+def test_a_mark_is_found_wherever_it_is(tmp_path: Path) -> None:
+    for before in (0, SEARCHED_BYTES - 3, SEARCHED_BYTES, 3 * SEARCHED_BYTES + 1):
+        (tmp_path / "file").write_bytes(b"x" * before + b"Made by Assay" + b"x" * 200_000)
+        with (tmp_path / "file").open("rb") as file:
+            assert anywhere(b"Made by Assay", file)
+    (tmp_path / "file").write_bytes(b"Made by Assa" * 20_000)
+    with (tmp_path / "file").open("rb") as file:
+        assert not anywhere(b"Made by Assay", file)
