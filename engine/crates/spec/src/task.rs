@@ -56,6 +56,8 @@ pub struct TaskStates {
     pub network_ns: u64,
     /// None of these: all threads slept, or waited for each other or for something else.
     pub other_ns: u64,
+    /// The time that it would have taken if no process had waited for storage, each as far as others waited for it.
+    pub ideal_ns: u64,
 }
 
 /// Bytes and calls of processes, those that they have waited for included (proc_pid_io(5)). Accesses to mapped memory

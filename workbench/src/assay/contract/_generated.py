@@ -2021,6 +2021,10 @@ class TaskStates(Message):
     Each time counts whole for what was seen at its end. Of several processes those count that its end has waited for.
     """
 
+    ideal_ns: Annotated[int, Field(ge=0)]
+    """
+    The time that it would have taken if no process had waited for storage, each as far as others waited for it.
+    """
     looks: Annotated[int, Field(ge=0)]
     """
     Number of looks.

@@ -54,6 +54,15 @@ def test_waiting_behind_a_full_link_is_waiting_for_the_network() -> None:
     assert bound(one).kind == "storage" and bound(one, full=True).kind == "network"
 
 
+def test_what_else_would_last_as_long_limits_what_is_saved() -> None:
+    """A chain of processes beside the one with the waits may be the next to end."""
+    one = task(storage=0.8, running=0.2)
+    assert one.states is not None
+    limited = one.model_copy(update={"states": one.states.model_copy(update={"ideal_ns": 85 * SECOND // 100})})
+    found = bound(limited)
+    assert (found.kind, round(found.saving, 6)) == ("storage", 0.15)
+
+
 def test_a_few_looks_say_nothing() -> None:
     short = task(elapsed=MIN_LOOKS * SECOND // 100 - SECOND // 100, storage=1.0)
     assert bound_of([short]) is None and bound_of([]) is None

@@ -11,7 +11,7 @@ from assay.model.result.sample import HostShare
 from assay.model.result.tasks import TaskResult, TaskStates
 from assay.money.cost.bill import hosts_bill
 from assay.money.cost.stored_prices import hour_of_hosts
-from assay.report.document import Chart, Num, Table, plain_text
+from assay.report.document import Chart, Gallery, Num, Table, plain_text
 from assay.report.sections.commands import command_blocks
 from assay.report.view import RunView
 
@@ -78,9 +78,10 @@ def test_a_point_pays_for_its_own_hosts() -> None:
 
 
 def test_cost_and_time_are_drawn_over_three_numbers_of_hosts() -> None:
-    charts = [block for block in command_blocks(view({1: 8.0, 2: 4.0, 4: 3.0})) if isinstance(block, Chart)]
+    (drawn,) = (block for block in command_blocks(view({1: 8.0, 2: 4.0, 4: 3.0})) if isinstance(block, Gallery))
+    charts = [figure for figure in drawn.figures if isinstance(figure, Chart)]
     assert [chart.title for chart in charts] == ["Cost of a task over hosts", "Wall clock over hosts"]
-    assert not [block for block in command_blocks(view({1: 8.0, 2: 4.0})) if isinstance(block, Chart)]
+    assert not [block for block in command_blocks(view({1: 8.0, 2: 4.0})) if isinstance(block, Gallery)]
 
 
 def test_what_machines_counted_is_beside_the_commands() -> None:

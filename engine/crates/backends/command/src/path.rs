@@ -2,7 +2,8 @@
 //!
 //! Each process has the times of the longest chain that leads to it: its own while it does something itself, those of
 //! another while it waits for that one, and those of its parent before it was started. The times of the first process
-//! are then those of the task; what went on beside the chain is in none. (Hollingsworth, "Critical Path Profiling of
+//! are then those of the task; what went on beside the chain is in none. A chain beside it may be the longest if storage
+//! never waits. So each process also has the time at which it would then be as far as it is. (Hollingsworth, "Critical Path Profiling of
 //! Message Passing and Shared-Memory Programs", IEEE TPDS 9(10), 1998, with looks instead of events.)
 
 use assay_spec::TaskStates;
@@ -46,6 +47,10 @@ type Times = [u64; 4];
 #[derive(Debug, Clone, Copy)]
 struct Known {
     times: Times,
+    /// When it would be as far without waits for storage, as far as what it has waited for has ended.
+    ideal_ns: u64,
+    /// The same with all that it waits for.
+    pending_ns: u64,
     /// Its state, or that of the process that it waits for.
     state: State,
     parent: pid_t,
@@ -75,21 +80,24 @@ impl Chains {
         self.known = look.settled;
     }
 
-    /// The times of each process at the last look. One whose child has ended since then has waited for that.
-    fn bases(&self, processes: &[Process]) -> HashMap<pid_t, Times> {
+    /// The times of each process at the last look, and without storage. One whose child has ended since then has waited
+    /// for that.
+    fn bases(&self, processes: &[Process]) -> HashMap<pid_t, (Times, u64)> {
         let alive: HashSet<pid_t> = processes.iter().map(|process| process.pid).collect();
         let mut ended: HashMap<pid_t, Known> = HashMap::new();
         for known in self.known.iter().filter(|(pid, _)| !alive.contains(pid)).map(|(_, known)| known) {
             let last = ended.entry(known.parent).or_insert(*known);
-            if known.state > last.state {
-                *last = *known;
-            }
+            let pending_ns = known.pending_ns.max(last.pending_ns);
+            *last = Known { pending_ns, ..if known.state > last.state { *known } else { *last } };
         }
-        let mut bases: HashMap<pid_t, Times> = HashMap::new();
+        let mut bases: HashMap<pid_t, (Times, u64)> = HashMap::new();
         for process in processes {
-            let child = |known: &Known| ended.get(&process.pid).filter(|_| known.waits).map(|child| child.times);
             let base = match self.known.get(&process.pid) {
-                Some(known) => child(known).unwrap_or(known.times),
+                Some(known) => match ended.get(&process.pid).filter(|_| known.waits) {
+                    Some(child) => (child.times, known.ideal_ns.max(child.pending_ns)),
+                    None if matches!(process.activity, Activity::WaitsFor(_)) => (known.times, known.ideal_ns),
+                    None => (known.times, known.pending_ns),
+                },
                 None => bases.get(&process.parent).copied().unwrap_or_default(),
             };
             bases.insert(process.pid, base);
@@ -99,8 +107,9 @@ impl Chains {
 
     /// The times of the task whose first process this is; none before the first look.
     pub(crate) fn states(&self, first: pid_t) -> Option<TaskStates> {
-        let [other_ns, network_ns, storage_ns, running_ns] = self.known.get(&first)?.times;
-        Some(TaskStates { looks: self.looks, running_ns, storage_ns, network_ns, other_ns })
+        let known = self.known.get(&first)?;
+        let ([other_ns, network_ns, storage_ns, running_ns], ideal_ns) = (known.times, known.pending_ns);
+        Some(TaskStates { looks: self.looks, running_ns, storage_ns, network_ns, other_ns, ideal_ns })
     }
 
     /// Number of looks so far.
@@ -115,7 +124,7 @@ impl Chains {
 struct Look<'a> {
     ns: u64,
     processes: HashMap<pid_t, &'a Process>,
-    bases: HashMap<pid_t, Times>,
+    bases: HashMap<pid_t, (Times, u64)>,
     settled: HashMap<pid_t, Known>,
     /// Processes whose evaluation has begun, so that two that wait for each other end it.
     begun: HashSet<pid_t>,
@@ -136,14 +145,19 @@ impl Look<'_> {
             Activity::WaitsFor(others) => (State::Other, others.as_slice(), true),
             Activity::Network(others) => (State::Network, others.as_slice(), false),
         };
-        let awaited = others.iter().filter_map(|other| self.settle(*other)).max_by_key(|known| known.state);
+        let all: Vec<Known> = others.iter().filter_map(|other| self.settle(*other)).collect();
+        let awaited = all.iter().copied().max_by_key(|known| known.state);
         let parent = process.parent;
+        let (mut times, mut ideal_ns) = self.bases.get(&pid).copied().unwrap_or_default();
         let known = match awaited.filter(|awaited| waits || awaited.state > own) {
-            Some(awaited) => Known { parent, waits, ..awaited },
+            Some(awaited) => {
+                let pending_ns = all.iter().map(|known| known.pending_ns).fold(ideal_ns, u64::max);
+                Known { parent, waits, ideal_ns: if waits { ideal_ns } else { pending_ns }, pending_ns, ..awaited }
+            }
             None => {
-                let mut times = self.bases.get(&pid).copied().unwrap_or_default();
                 times[own as usize] += self.ns;
-                Known { times, state: own, parent, waits }
+                ideal_ns += if own == State::Storage { 0 } else { self.ns };
+                Known { times, ideal_ns, pending_ns: ideal_ns, state: own, parent, waits }
             }
         };
         self.settled.insert(pid, known);
@@ -195,6 +209,34 @@ mod tests {
         let both = [waits(1, 0, &[2, 3]), does(2, 1, State::Other), does(3, 1, State::Storage)];
         let one = [waits(1, 0, &[2]), does(2, 1, State::Other)];
         assert_eq!(path(&[(5, &both), (4, &one)]), [0, 0, 0, 90]);
+    }
+
+    /// Milliseconds without storage after looks of 10 ms, each so often.
+    fn least(looks: &[(u64, &[Process])]) -> u64 {
+        let mut chains = Chains::default();
+        for (count, processes) in looks {
+            (0..*count).for_each(|_| chains.add(processes, 10 * MS));
+        }
+        chains.states(1).unwrap().ideal_ns / MS
+    }
+
+    #[test]
+    fn without_storage_another_chain_may_be_the_longest() {
+        // `sleep & write; wait`: the writes last a little longer than the sleep.
+        let both = [waits(1, 0, &[2, 3]), does(2, 1, State::Other), does(3, 1, State::Storage)];
+        let one = [waits(1, 0, &[3]), does(3, 1, State::Storage)];
+        assert_eq!(path(&[(5, &both), (2, &one)]), [0, 70, 0, 0]);
+        assert_eq!(least(&[(5, &both), (2, &one)]), 50);
+        // Both are there to the end.
+        assert_eq!(least(&[(5, &both)]), 50);
+        // Then the shell computes.
+        assert_eq!(least(&[(5, &both), (2, &one), (3, &[does(1, 0, State::Running)])]), 80);
+        // `make -j2`: jobs that write, compute and write; the second begins when the first ends.
+        let first = [waits(1, 0, &[2, 3]), does(2, 1, State::Storage), does(3, 1, State::Running)];
+        let second = [waits(1, 0, &[3, 4]), does(3, 1, State::Storage), does(4, 1, State::Running)];
+        assert_eq!(least(&[(4, &first), (4, &second)]), 40);
+        let reader = [waits(1, 0, &[2, 3]), does(2, 1, State::Storage), waits(3, 1, &[2])];
+        assert_eq!(least(&[(4, &reader), (3, &[waits(1, 0, &[3]), does(3, 1, State::Running)])]), 30);
     }
 
     #[test]
@@ -265,6 +307,7 @@ mod tests {
             let found = chains.states(1).unwrap();
             let all = found.running_ns + found.storage_ns + found.network_ns + found.other_ns;
             assert_eq!((found.looks, all), (look, look * MS));
+            assert!(found.ideal_ns <= all);
         }
     }
 }

@@ -123,8 +123,7 @@ def _saving(tasks: Sequence[TaskResult]) -> float:
     after: dict[tuple[str, int], float] = {}
     for task in tasks:
         lane = (task.host, task.lane)
-        states = task.states
-        waits = states.storage_ns / states.observed_ns if states is not None and states.observed_ns else 0.0
+        waits = task.states.saved_share if task.states is not None else 0.0
         before[lane] = before.get(lane, 0.0) + task.elapsed_ns
         after[lane] = after.get(lane, 0.0) + task.elapsed_ns * (1 - waits)
     longest = max(before.values(), default=0.0)

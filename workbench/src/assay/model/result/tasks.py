@@ -38,6 +38,7 @@ class TaskStates(Frozen):
         storage_ns: No thread was running, and one waited for storage.
         network_ns: Neither, and a thread waited in a call on a socket.
         other_ns: None of these: all threads slept, or waited for each other.
+        ideal_ns: The time that it would have taken if no process had waited for storage; None in older runs.
     """
 
     looks: int
@@ -45,6 +46,15 @@ class TaskStates(Frozen):
     storage_ns: int
     network_ns: int
     other_ns: int
+    ideal_ns: int | None = None
+
+    @property
+    def saved_share(self) -> float:
+        """The share of its time that storage without any wait would save."""
+        if not self.observed_ns:
+            return 0.0
+        saved = self.storage_ns if self.ideal_ns is None else self.observed_ns - self.ideal_ns
+        return min(1.0, max(0.0, saved / self.observed_ns))
 
     @property
     def observed_ns(self) -> int:

@@ -11,7 +11,7 @@ from assay.money.cost.stored_prices import egress_cost, hour_of_hosts
 from assay.report import numbers
 from assay.report.charts.theme import measured_axis, tooltip_text
 from assay.report.costs import target_costs
-from assay.report.document import Block, Cell, Chart, Column, Num, Table
+from assay.report.document import Block, Cell, Chart, Column, Gallery, Num, Table
 from assay.report.growth.charts import LinePoint, number_lines
 from assay.report.growth.sentences import number_words
 from assay.report.pricing import money_cell
@@ -48,7 +48,8 @@ def cost_blocks(view: RunView, found: Sequence[CommandRow]) -> tuple[Block, ...]
     priced = [(row, result) for row, result in found if row.case.id in hours]
     if not priced:
         return ()
-    return (_table(view, prices, hours, priced), *_charts(view, prices, hours, priced))
+    charts = _charts(view, prices, hours, priced)
+    return (_table(view, prices, hours, priced), *((Gallery(charts),) if charts else ()))
 
 
 def hourly_costs(view: RunView, prices: FrozenPrices, rows: Sequence[ResultRow]) -> Mapping[str, Decimal]:
@@ -137,7 +138,7 @@ def _charts(
         ("tasks-cost", "Cost of a task over hosts", costs, f"Cost of a task ({unit})"),
         ("tasks-time", "Wall clock over hosts", times, "Wall clock (s)"),
     )
-    caption = "Medians with their 95 % intervals. The same tasks on more hosts: the cost rises where hosts wait."
+    caption = "Medians of the same tasks on more hosts, with 95 % intervals."
     return tuple(
         Chart(name, title, caption, number_lines(points, "hosts", measured_axis([point.y for point in points], axis)))
         for name, title, points, axis in drawn
