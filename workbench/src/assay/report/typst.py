@@ -47,6 +47,8 @@ _PROBE = b"""#set document(title: "x")
 #let letters = sys.inputs.letters
 #letters #strong(letters) #emph(letters) #raw(letters) #text(font: "DejaVu Sans Mono", letters)"""
 """Shows letters in each style of the template."""
+_MAX_PICTURE_PT = 620.0
+"""Greatest height of a picture, in points: with its caption it fits on a page."""
 Data = dict[str, Any]
 
 
@@ -230,7 +232,7 @@ def _picture(drawing: Drawing | HeatMap | doc.Dots, title: str, caption: str) ->
     yield {
         "kind": "picture",
         "svg": picture.svg,
-        "width": picture.width * _PICTURE_SCALE,
+        "width": round(picture.width * min(_PICTURE_SCALE, _MAX_PICTURE_PT / picture.height), 1),
         "title": _plain(title),
         "caption": _plain(caption),
     }

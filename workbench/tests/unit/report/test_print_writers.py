@@ -117,6 +117,15 @@ def test_a_table_gets_smaller_type_then_loses_columns_with_a_rank_then_lies_acro
     assert far.table.caption.endswith("c59.")
 
 
+@pytest.mark.parametrize("count", [1, 20, 200])
+def test_no_picture_is_higher_than_a_page(count: int) -> None:
+    lanes = tuple(doc.Lane(f"target {n}", n, (1.0, 2.0), (), 1.5) for n in range(4))
+    dots = doc.Dots("d", "MB/s", "words", False, tuple(doc.DotRow(f"work {n}", lanes) for n in range(count)))
+    (data,) = document_data(document_of(dots))["sections"][0]["blocks"]
+    width, height = map(float, re.findall(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"', data["svg"])[0])
+    assert 0 < data["width"] * height / width <= 621
+
+
 @pytest.mark.parametrize("width", [4, 14, 30])
 def test_no_cell_is_beyond_the_edge_of_its_page(width: int) -> None:
     """Typst measures each table: it is no wider than the text of its page."""

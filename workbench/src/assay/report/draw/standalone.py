@@ -23,6 +23,8 @@ WIDTH = 520
 """Width of a picture in pixels, unless the caller names another."""
 _LETTER = 5.4
 """Mean width of a letter of 11 pixels, in pixels."""
+_BOLD_LETTER = 6.3
+"""The same of a bold one."""
 _MAX_NAME = 34
 """Longest name of a row, in letters."""
 _RIGHT = 16
@@ -154,7 +156,7 @@ def _dots(block: Dots, width: int) -> tuple[list[str], float]:
     rows = [row for row in block.rows if row.lanes]
     labels = [_shortened(row.label) for row in rows]
     names = {lane.name: _shortened(lane.name) for row in rows for lane in row.lanes}
-    left = round(_LETTER * (max(map(len, labels)) + max(map(len, names.values())))) + 26
+    left = round(_BOLD_LETTER * max(map(len, labels)) + _LETTER * max(map(len, names.values()))) + 26
     left = min(left, width * 3 // 5)
     parts: list[str] = []
     y = 2.0

@@ -88,8 +88,8 @@ class PageContents:
         )
 
 
-def first_page(view: RunView) -> PageContents:
-    """Build the first page of a run."""
+def first_page(view: RunView, max_lines: int = lines.MAX_LINES) -> PageContents:
+    """Build the first page of a run, with at most so many lines of needs and kinds of work."""
     found, growth = find_claims(view.analysis.decisions), scalings(view.analysis.rows)
     served = growths(view.analysis.rows, view.run.places)
     if served and set(view.targets) <= set(served[0].targets.values()):
@@ -98,7 +98,7 @@ def first_page(view: RunView) -> PageContents:
     answered = {Verdict.NETWORK_BOUND} if growth else set()
     answered_needs = need_answers(view.run.needs, view.analysis.rows)
     needs, needs_lead = need_lines(view, answered_needs), needs_sentence(view, answered_needs)
-    lead, content = _answer(view, found, growth, served, lines.MAX_LINES - len(needs))
+    lead, content = _answer(view, found, growth, served, max_lines - len(needs))
     if early_end := _cut_short(view):
         lead, content = early_end, lines.PageLines()
     return PageContents(

@@ -48,6 +48,8 @@ _UNKNOWN_CONDITIONS = "No difference between the targets is decided, since not a
 _MAX_CHARTS = 1
 """Most charts of rates behind that of the repeats."""
 _PARTLY = f" ok *: {PARTLY_CHECKED_MEANING.sentence[0].lower()}{PARTLY_CHECKED_MEANING.sentence[1:]}"
+_MAX_LINES = 14
+"""Most lines of needs and kinds of work."""
 _MAX_SEARCHED = 10
 """Charts among which those to print are chosen."""
 _MAX_ENDS = 4
@@ -116,10 +118,12 @@ def _scope(view: RunView) -> str:
 
 def results_blocks(view: RunView) -> Blocks:
     """Return the answer's tables, the repeats behind them, one chart of rates, and all results if they are few."""
-    page = first_page(view)
+    page = first_page(view, _MAX_LINES)
     # The tables say the same in numbers; without any, the lead says why.
     blocks: Blocks = [] if page.needs or page.lines else [Paragraph(page.lead)]
     blocks += [*line_tables(page.needs, "Needed"), *line_tables(page.lines, "Work", 0)]
+    if rest := page.omitted_line_count:
+        blocks.append(Paragraph(f"{numbers.plural(rest, 'more line', 'more lines')} of such tables: see the report."))
     blocks += page.dots
     blocks += [_captioned(chart) for chart in islice(_drawn(view), _MAX_CHARTS)]
     if are_in_evidence(view):
