@@ -20,6 +20,7 @@ from assay.model.study.kinds import AnyKindField
 from assay.model.study.needs import Needs
 from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
+from assay.model.study.replication import StudyReplication
 from assay.model.study.repeats import DEFAULT_REPEATS, Repeats, RepeatsField
 from assay.model.study.schedule import Schedule
 from assay.model.study.settings import Settings
@@ -232,6 +233,9 @@ class Study(Frozen):
     description: Text = Field("", description="More about it, for the report.")
     targets: dict[Name, Annotated[Target, AnyKindField]] = Field(description="Name -> target under test.", min_length=1)
     workloads: dict[Name, Workload] = Field(description="Name -> workload; or commands instead.", min_length=1)
+    replication: dict[Name, StudyReplication] = Field(
+        {}, description="Name -> source and replica, and how one follows the other; each case is a command."
+    )
     repeating: Annotated[Repeats, RepeatsField()] = Field(
         DEFAULT_REPEATS,
         alias="repeats",
@@ -410,7 +414,7 @@ def study_schema() -> dict[str, Any]:
     items.insert(place, ("defaults", {"$ref": "#/$defs/Defaults", "description": "Fields that all workloads share."}))
     schema["properties"] = dict(items)
     schema["required"] = [name for name in schema["required"] if name != "workloads"]
-    schema["anyOf"] = [{"required": ["workloads"]}, {"required": ["commands"]}]
+    schema["anyOf"] = [{"required": ["workloads"]}, {"required": ["commands"]}, {"required": ["replication"]}]
     for part in (schema, *schema["$defs"].values()):
         for field in part["properties"].values():
             if "patternProperties" in field:

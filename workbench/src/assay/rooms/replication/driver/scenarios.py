@@ -1,0 +1,382 @@
+"""Scenarios: what happens to source, replica and link in a repeat."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from . import trees
+from .processes import DriverError, Sync, wait_until
+from .replicators import CAUGHT, BtrfsSend
+from .source import MEND_SECONDS, SAMPLE_SECONDS, Meter, Source, Writer
+from .watch import Watch
+
+MAX_IDLE_SECONDS = 0.05
+CHANGED = "d0/changing"
+"""A file that changes while it is copied."""
+
+
+def initial(source: Source) -> None:
+    """Copy everything to an empty replica."""
+    begin(source)
+    source.stop()
+    source.compare()
+
+
+def begin(source: Source) -> None:
+    """Copy everything, and see that the replica is read-only."""
+    source.measured("initial")
+    source.print("write refused", float(bool(source.call("refused_write"))))
+
+
+def update(source: Source) -> None:
+    """Copy everything, change the source, and copy the changes."""
+    begin(source)
+    source.change(seed=source.job.seed + 1)
+    source.measured("update")
+    source.stop()
+    source.compare()
+
+
+def steady(source: Source) -> None:
+    """Let an application write at the source while its replication goes on, and see how far the replica is behind."""
+    begin(source)
+    writer, failed = run_steadily(source)
+    if source.replicator.is_continuous:
+        source.wait_equal()
+        source.stop()
+    elif failed or source.finish(source.start()):
+        raise DriverError(f"{source.job.replicator} failed while the source was written to: {failed}")
+    source.compare()
+
+
+def run_steadily(source: Source) -> tuple[Writer, str]:
+    """Write for the runtime under the trigger of the study, and print lag and syncs; returns the writer, which has ended."""
+    job, syncs, failed = source.job, 0, ""
+    before, meter, writer = source.there(), Meter(source, "steady"), Writer(source.tree, job.write_every)
+    source.call("sample", every_s=SAMPLE_SECONDS)
+    writer.start()
+    end = time.monotonic() + job.runtime
+    if source.replicator.is_continuous:
+        time.sleep(job.runtime)
+    else:
+        watch, due = Watch(source.tree), time.monotonic()
+        while (now := time.monotonic()) < end:
+            if job.every is None and not watch.wait(min(MAX_IDLE_SECONDS, end - now)):
+                continue
+            if job.every is not None and now < due:
+                time.sleep(min(due - now, end - now))
+                continue
+            due = max(due + (job.every or 0.0), now)
+            sync = source.start()
+            if sync_until(sync, end):
+                syncs += 1
+                failed = sync.complaint if source.finish(sync) else failed
+        watch.close()
+    samples, ended = source.call("sampled"), time.time()
+    writer.stop()
+    print_lag(source, samples, writer.began, ended)
+    if source.running is not None and not source.replicator.is_continuous:
+        # A sync that is under way when the writer ends is brought to its end.
+        syncs += 1
+        sync = source.running
+        failed = sync.complaint if source.finish(sync) else failed
+    meter.stop()
+    meter.print(before, source.there(), int(bool(failed)))
+    source.print("syncs", syncs)
+    source.print("writes", writer.count)
+    return writer, failed
+
+
+def sync_until(sync: Sync, end: float) -> bool:
+    """Wait for a sync until a time; false if it has not ended."""
+    while sync.is_running:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def print_lag(source: Source, samples: list[tuple[float, float | None]], began: float, ended: float) -> None:
+    """Print how old the newest write was that the replica had: before the first one is there, since writing began."""
+    lags = sorted(
+        now - source.offset - (newest if newest is not None else began)
+        for now, newest in samples
+        if began <= now - source.offset <= ended
+    )
+    if not lags:
+        raise DriverError("no sample of the lag was taken: let the writer go on for longer (`runtime`)")
+    source.print("lag median", median(lags))
+    source.print("lag 95 %", lags[min(len(lags) - 1, int(0.95 * len(lags)))])
+    source.print("lag longest", lags[-1])
+
+
+def half_way(source: Source, sync: Sync, size: int, what: str) -> None:
+    """Wait until a sync has sent half of the new data.
+
+    Raises:
+        DriverError: It ended before.
+    """
+    begin_bytes = source.link.counters()[1]
+    while source.link.counters()[1] - begin_bytes < size / 2:
+        if not sync.is_running:
+            raise DriverError(f"the sync ended before {what}: copy more data (`new`, `file_size`); {sync.complaint}")
+        time.sleep(0.002)
+
+
+@dataclass
+class Fault:
+    """What happens to a sync.
+
+    Attributes:
+        label: Name of the sync.
+        about: What happens, for messages.
+        before: Done before it starts.
+        half_way: Done when half of the data was sent; gets the sync.
+        after: Undoes it, when the sync has ended.
+    """
+
+    label: str
+    about: str
+    before: Callable[[], object] | None = None
+    half_way: Callable[[Sync], object] | None = None
+    after: Callable[[], object] | None = None
+
+
+def disturbed(source: Source, fault: Fault) -> None:
+    """Let a sync of changes fail, and see what of them was there."""
+    begin(source)
+    source.stop()
+    before = source.there()
+    source.change(seed=source.job.seed + 1)
+    wanted = trees.manifest(source.tree)
+    if fault.before is not None:
+        fault.before()
+    meter, sync = Meter(source, fault.label), source.start()
+    if fault.half_way is not None:
+        half_way(source, sync, source.job.new * source.job.file_size, fault.about)
+        fault.half_way(sync)
+    code = sync.wait()
+    meter.stop()
+    if fault.after is not None:
+        fault.after()
+    if isinstance(source.replicator, BtrfsSend):
+        source.finish(sync)
+    found = source.there()
+    if not code:
+        raise DriverError(f"{source.job.replicator} reports no error although {fault.about}")
+    meter.print(before, found, 1)
+    done = trees.changes(before, wanted)
+    there = [path for path in [*done.new, *done.updated] if found.get(path) == wanted[path]]
+    there += [path for path in done.deleted if path not in found]
+    source.print("changes", len(done.new) + len(done.updated) + len(done.deleted))
+    source.print("changes there", len(there))
+    source.print("torn files", len(trees.torn(before, wanted, found)))
+    if trees.differing(wanted, trees.manifest(source.tree)):
+        raise DriverError("the source is not what it was before the sync failed")
+
+
+def cut(source: Source) -> None:
+    """Cut the link during a sync, and let it carry again when the replicator has given up."""
+    began = 0.0
+
+    def disturb(sync: Sync) -> None:
+        nonlocal began
+        began = time.monotonic()
+        source.link.cut()
+        end = began + 20 * source.job.timeout
+        while sync.is_running:
+            if time.monotonic() > end:
+                sync.kill()
+            time.sleep(0.01)
+
+    def mend() -> None:
+        source.link.mend()
+        source.print("seconds cut", time.monotonic() - began)
+        source.channel.connect(MEND_SECONDS)
+
+    try:
+        disturbed(source, Fault("cut", "the link was cut", half_way=disturb, after=mend))
+    finally:
+        source.link.mend()
+    finish_again(source, "resumed")
+
+
+def kill(source: Source) -> None:
+    """Kill the replicator during a sync, and start it again."""
+    disturbed(source, Fault("killed", "it was killed", half_way=lambda sync: sync.kill()))
+    finish_again(source, "restarted")
+
+
+def full(source: Source) -> None:
+    """Let the replica's storage be full during a sync, and give it space again."""
+    leave = source.job.new * source.job.file_size // 2
+    disturbed(
+        source,
+        Fault(
+            "full",
+            "the storage of the replica was full",
+            before=lambda: source.call("fill", leave=leave),
+            after=lambda: source.call("empty"),
+        ),
+    )
+    finish_again(source, "repeated")
+
+
+def finish_again(source: Source, label: str) -> None:
+    """Sync once more, which must bring everything."""
+    source.measured(label)
+    source.stop()
+    source.compare()
+
+
+def changing(source: Source) -> None:
+    """Change a file again and again while it is copied: the next sync, of a source at rest, must bring it whole."""
+    begin(source)
+    source.stop()
+    path, versions, has_ended = os.path.join(source.tree, CHANGED), [], threading.Event()
+    source.change(seed=source.job.seed + 1)
+    trees.write_file(path, source.job.file_size, "first")
+    versions.append(trees.file_hash(path))
+
+    def keep_changing() -> None:
+        while not has_ended.is_set():
+            trees.update_file(path, f"{source.job.seed} {len(versions)}")
+            versions.append(trees.file_hash(path))
+
+    thread = threading.Thread(target=keep_changing, daemon=True)
+    thread.start()
+    try:
+        source.measured("changing", must_succeed=False)
+    finally:
+        has_ended.set()
+        thread.join()
+    found = source.there().get(CHANGED)
+    source.print("torn files", float(found is not None and found not in versions))
+    source.print("changed meanwhile", len(versions) - 1)
+    finish_again(source, "final")
+
+
+def failover(source: Source) -> None:
+    """Lose the source while it is written to, go on at the replica, and fail back."""
+    job = source.job
+    begin(source)
+    writer, failed = run_steadily(source)
+    if failed:
+        raise DriverError(f"{job.replicator} failed while the source was written to: {failed}")
+    writer = lose(source, writer)
+    takeover = source.call("state")
+    print_takeover(source, takeover, writer)
+    base = source.there()
+    refused_sync(source, base)
+    source.call(
+        "change", new=job.new, updated=job.updated, deleted=job.deleted, size=job.file_size, seed=job.seed + 7, first=0
+    )
+    fail_back(source, base)
+
+
+def lose(source: Source, steady_writer: Writer) -> Writer:
+    """Write on, and lose the source in the middle: its replicator is killed, and the replica hears nothing of it."""
+    job = source.job
+    writer = Writer(source.tree, job.write_every)
+    writer.count = steady_writer.count
+    source.call("arm", detect_s=job.detect)
+    writer.start()
+    sync = source.running if source.replicator.is_continuous else source.start()
+    assert sync is not None
+    time.sleep(min(1.0, 5 * job.write_every))
+    source.lost_at = time.time()
+    sync.kill()
+    source.running = None
+    source.channel.silence()
+    # What the source wrote last never leaves it: new writes, and files that the replica changes, too.
+    trees.change_tree(source.tree, 1, job.updated, 0, job.file_size, job.seed + 5)
+    writer.stop()
+    wait_until(lambda: time.time() > source.lost_at + job.detect + 0.5, 60, "")
+    source.channel.connect(MEND_SECONDS)
+    wait_until(lambda: bool(source.call("state")), MEND_SECONDS, "the replica was not promoted")
+    return writer
+
+
+def print_takeover(source: Source, takeover: dict[str, float], writer: Writer) -> None:
+    """Print recovery time and recovery point of a failover, by the source's clock."""
+    offset, lost = source.offset, source.lost_at
+    source.print("recovery time", takeover["written"] - offset - lost)
+    source.print("detection", takeover["detected"] - offset - lost)
+    source.print("promotion", takeover["promoted"] - takeover["detected"])
+    newest = takeover["newest"] if takeover["newest"] is not None else writer.began
+    source.print("recovery point", max(0.0, lost - newest))
+    source.print("writes lost", writer.count - takeover["arrived"])
+
+
+def refused_sync(source: Source, base: dict[str, str]) -> None:
+    """Sync as if nothing had happened: the promoted replica must refuse it, and stay as it is."""
+    sync = source.start()
+    wait_until(lambda: not sync.is_running, 60, "the refused sync goes on") if not _is_endless(source) else sync.kill()
+    code = sync.wait()
+    source.running = None
+    if trees.differing(base, source.there()):
+        raise DriverError("a sync from the old source changed the promoted replica")
+    source.print("refused syncs", float(code != 0))
+
+
+def _is_endless(source: Source) -> bool:
+    if source.replicator.is_continuous:
+        time.sleep(2.0)
+    return source.replicator.is_continuous
+
+
+def fail_back(source: Source, base: dict[str, str]) -> None:
+    """Bring the state of the replica back to the source, keep what only the source had, and replicate again.
+
+    Args:
+        source: The source.
+        base: The replica when it was promoted.
+    """
+    job = source.job
+    here, there = trees.manifest(source.tree), source.there()
+    ours = trees.differing(base, here)
+    conflicts = [path for path in ours if base.get(path) != there.get(path) and here.get(path) != there.get(path)]
+    source.print("conflicts", len(conflicts))
+    meter = Meter(source, "failback")
+    if job.is_btrfs:
+        source.call("snapshot", name="back")
+    sync = source.replicator.back()
+    code = sync.wait()
+    meter.stop()
+    if code:
+        raise DriverError(f"failback: exit code {code}: {sync.complaint}")
+    if isinstance(source.replicator, BtrfsSend):
+        source.replicator.finish_back()
+    now = trees.manifest(source.tree)
+    meter.print(here, now, 0)
+    if different := trees.differing(now, there):
+        raise DriverError(f"after failback {len(different)} files differ, such as {different[0]}")
+    caught = source.ends.here(CAUGHT)
+    kept = set(trees.manifest(caught).values()) if os.path.isdir(caught) else set()
+    lost = [path for path in ours if path in here and here[path] not in kept and here[path] != now.get(path)]
+    source.print("kept files", len(kept))
+    if lost:
+        raise DriverError(f"failback lost {len(lost)} files that only the source had, such as {lost[0]}")
+    source.call("demote")
+    trees.change_tree(source.tree, 1, 0, 0, job.file_size, job.seed + 9)
+    source.measured("again")
+    source.stop()
+    source.compare()
+
+
+SCENARIOS = {
+    "initial": initial,
+    "update": update,
+    "steady": steady,
+    "cut": cut,
+    "kill": kill,
+    "full": full,
+    "changing": changing,
+    "failover": failover,
+}
+"""Word of a study -> what is done."""
