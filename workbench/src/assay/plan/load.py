@@ -108,6 +108,9 @@ def _validate(source: YamlSource, base: str, folder: str) -> tuple[Study | None,
         study = Study.model_validate(merged, context={"base": base, "folder": folder})
     except ValidationError as error:
         details = root_errors(error)
+        if any(detail["loc"][:1] == ("replication",) for detail in details):
+            # Without its cases the study has no workload: that only follows.
+            details = [detail for detail in details if detail["loc"] != ("workloads",)]
         misspelt = _misspelt(details, merged)
         found = [_problem(detail, source, merged) for detail in details if detail["loc"] not in misspelt]
         return None, problems + found
@@ -146,13 +149,13 @@ def _with_replication(data: dict[str, Any], source: YamlSource) -> dict[str, Any
 
     Entries with faults are left as they are: validating the study reports them.
     """
-    entries: dict[str, StudyReplication] = {}
     written = data.get("replication")
+    if not written:
+        return data
+    entries: dict[str, StudyReplication] = {}
     for name, entry in written.items() if isinstance(written, dict) else ():
         with contextlib.suppress(ValidationError):
             entries[name] = StudyReplication.model_validate(entry)
-    if not entries:
-        return data
     workloads = dict(data.get("workloads") or {})
     replicated: dict[str, str] = {}
     for name, entry in entries.items():
@@ -160,6 +163,8 @@ def _with_replication(data: dict[str, Any], source: YamlSource) -> dict[str, Any
         workloads |= {case: as_workload(command, _COMMAND_PARAMETERS) for case, command in commands.items()}
         replicated |= dict.fromkeys(commands, name)
     source.replicated = replicated
+    if not entries:
+        return {**data, "workloads": workloads}
     first = next(iter(entries.values()))
     return {"hosts": [first.source, first.replica], **data, "workloads": workloads}
 

@@ -5,6 +5,7 @@ An entry is read into `StudyReplication`. Each of its cases is one command (`com
 """
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -14,7 +15,6 @@ from assay.model.frozen import Frozen
 from assay.model.site.box import Link
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, fault
-from assay.model.study.commands import ProgramField
 from assay.model.study.target import YEAR_NS, Flag, Text
 from assay.model.units import UnitError, choices_hint, display_value, format_duration, parse_duration
 
@@ -76,15 +76,31 @@ class ReplicationCase(NamedTuple):
     streams: int
 
 
+OWN_VARIABLES = ("source", "replica", "host", "ssh", "incoming", "kept")
+"""Names that stand for values in the words of a replicator of the user's own."""
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)")
+
+
+def _words(written: object) -> tuple[str, ...]:
+    if not isinstance(written, list) or not written or not all(isinstance(word, str) for word in written):
+        raise fault(f"{display_value(written)} is not a command", "write a list: [rsync, -a, $source/, $host:$replica]")
+    for place, word in enumerate(written):
+        for name in _VARIABLE.findall(word):
+            if name not in OWN_VARIABLES:
+                known = ", ".join(f"${one}" for one in OWN_VARIABLES)
+                raise fault(f"there is no variable ${name}", f"one of: {known}", place)
+    return tuple(written)
+
+
 class OwnReplicator(Frozen):
     """A command of the user's own that copies the source to the replica."""
 
-    run: ProgramField = Field(
-        description="Copies $source to $replica on $host; $ssh is the ssh command, $incoming a directory there on the "
-        "same file system."
+    run: Annotated[tuple[str, ...], BeforeValidator(_words)] = Field(
+        description="Copies the directory $source to $replica on $host; $ssh is the ssh command, $incoming a directory "
+        "there on the same file system."
     )
-    back: ProgramField | None = Field(
-        None, description="Copies $replica on $host to $source; what it would destroy goes to $kept. For `failover`."
+    back: Annotated[tuple[str, ...], BeforeValidator(_words)] = Field(
+        (), description="Copies $replica on $host to $source; what it would destroy goes to $kept. For `failover`."
     )
 
 
@@ -112,10 +128,7 @@ def _replicators(written: object) -> tuple[Replicator, ...]:
 
 def _own_replicator(written: dict[Any, Any]) -> Replicator:
     own = OwnReplicator.model_validate(written)
-    for field, program in (("run", own.run), ("back", own.back)):
-        if program is not None and program.shell:
-            raise fault("a replicator is no text for the shell", "write a list: [sh, -c, TEXT]", field)
-    return Replicator(COMMAND, own.run.words, () if own.back is None else own.back.words)
+    return Replicator(COMMAND, own.run, own.back)
 
 
 def _scenarios(written: object) -> tuple[str, ...]:

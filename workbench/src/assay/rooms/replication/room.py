@@ -3,6 +3,5 @@
 from assay.model.room import Room
 
 ROOM = Room(
-    sections={"assay.rooms.replication.shown.section:section": "commands"},
     hooks={"replication_commands": "assay.rooms.replication.work.commands:replication_commands"},
 )

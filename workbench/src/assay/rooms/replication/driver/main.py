@@ -18,17 +18,19 @@ from .standby import Standby, delete_subvolumes
 
 ARCHIVE = "driver.zip"
 FOLDER = "standby"
-"""Directory of the replica's side, in that of the repeat."""
+"""Directory of the replica's side, beside those of tasks: engines remove it with them."""
 _UNPACK = f"""
 import os, subprocess, sys
+above = os.path.dirname(sys.argv[1])
+if not os.path.isdir(above): os.mkdir(above)
 os.mkdir(sys.argv[1]); os.chdir(sys.argv[1])
 with open("{ARCHIVE}", "wb") as file: file.write(sys.stdin.buffer.read())
 words = [sys.executable, "-c", "import sys; sys.path.insert(0, '{ARCHIVE}'); from driver.main import replica; replica()"]
 null = subprocess.DEVNULL
 subprocess.Popen(words + sys.argv[2:], stdin=null, stdout=null, stderr=open("log", "wb"), start_new_session=True)
 """
-"""What starts the replica's side; it outlives its connection, since it is to take over when that is lost. It makes one
-directory only, in that of the repeat, which the engine of its host has made below its mark."""
+"""What starts the replica's side; it outlives its connection, since it is to take over when that is lost. It makes
+directories only in that of the repeat, which the engine of its host has made below its mark."""
 
 
 def main() -> None:
@@ -37,7 +39,7 @@ def main() -> None:
     source = None
     try:
         try:
-            source = Source(job, os.getcwd(), os.path.join(os.path.dirname(os.path.dirname(os.getcwd())), FOLDER))
+            source = Source(job, os.getcwd(), os.path.join(os.path.dirname(os.getcwd()), FOLDER))
             start_replica(source)
             source.begin(socket.gethostname())
             SCENARIOS[job.scenario](source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -227,12 +228,7 @@ class OwnCommand:
         ends = self.ends
         values = {"source": tree, "replica": ends.there(remote), "host": ends.host, "ssh": shlex.join(ends.ssh)}
         values |= {"kept": ends.here(CAUGHT), "incoming": ends.there(INCOMING)}
-        found = []
-        for word in words:
-            for name, value in values.items():
-                word = word.replace(f"${name}", value)  # noqa: PLW2901
-            found.append(word)
-        return found
+        return [re.sub(r"\$\{?(\w+)\}?", lambda name: values.get(name[1], name[0]), word) for word in words]
 
 
 WORDS = {"rsync": Rsync, "rclone": Rclone, "lsyncd": Lsyncd, "btrfs": BtrfsSend}

@@ -13,9 +13,14 @@ from . import trees
 from .processes import DriverError, Sync, wait_until
 from .replicators import CAUGHT, BtrfsSend
 from .source import MEND_SECONDS, SAMPLE_SECONDS, Meter, Source, Writer
+from .standby import FIRST_WRITE
 from .watch import Watch
 
 MAX_IDLE_SECONDS = 0.05
+ENDLESS_SECONDS = 3.0
+"""How long a replicator that never ends tries to write to a promoted replica."""
+PROMOTION_SECONDS = 0.5
+"""Time that the replica has for its promotion before the source asks again: an answer would be a sign of life."""
 CHANGED = "d0/changing"
 """A file that changes while it is copied."""
 
@@ -45,26 +50,38 @@ def update(source: Source) -> None:
 def steady(source: Source) -> None:
     """Let an application write at the source while its replication goes on, and see how far the replica is behind."""
     begin(source)
-    writer, failed = run_steadily(source)
+    period = Period(source)
+    period.run()
+    period.end()
     if source.replicator.is_continuous:
         source.wait_equal()
-        source.stop()
-    elif failed or source.finish(source.start()):
-        raise DriverError(f"{source.job.replicator} failed while the source was written to: {failed}")
+    elif (sync := source.running) is not None:
+        # A sync that is under way when the application ends is brought to its end.
+        period.finish(sync)
+    period.print(source.there())
+    if not source.replicator.is_continuous and source.finish(source.start()):
+        raise DriverError(f"{source.job.replicator} failed after the application had ended")
+    source.stop()
     source.compare()
 
 
-def run_steadily(source: Source) -> tuple[Writer, str]:
-    """Write for the runtime under the trigger of the study, and print lag and syncs; returns the writer, which has ended."""
-    job, syncs, failed = source.job, 0, ""
-    before, meter, writer = source.there(), Meter(source, "steady"), Writer(source.tree, job.write_every)
-    source.call("sample", every_s=SAMPLE_SECONDS)
-    writer.start()
-    end = time.monotonic() + job.runtime
-    if source.replicator.is_continuous:
-        time.sleep(job.runtime)
-    else:
-        watch, due = Watch(source.tree), time.monotonic()
+class Period:
+    """The time in which an application writes at the source, and the replica follows by the trigger of the study."""
+
+    def __init__(self, source: Source) -> None:
+        """Begin: the application writes from now on, and what has arrived is sampled."""
+        self.source, self.syncs, self.failures = source, 0, 0
+        self._before, self._meter = source.there(), Meter(source, "steady")
+        source.call("sample", every_s=SAMPLE_SECONDS)
+        self.writer = Writer(source.tree, source.job.write_every).start()
+
+    def run(self) -> None:
+        """Let it go on for the runtime; a sync may be under way afterwards."""
+        job, end = self.source.job, time.monotonic() + self.source.job.runtime
+        if self.source.replicator.is_continuous:
+            time.sleep(job.runtime)
+            return
+        watch, due = Watch(self.source.tree), time.monotonic()
         while (now := time.monotonic()) < end:
             if job.every is None and not watch.wait(min(MAX_IDLE_SECONDS, end - now)):
                 continue
@@ -72,24 +89,47 @@ def run_steadily(source: Source) -> tuple[Writer, str]:
                 time.sleep(min(due - now, end - now))
                 continue
             due = max(due + (job.every or 0.0), now)
-            sync = source.start()
+            sync = self.source.start()
             if sync_until(sync, end):
-                syncs += 1
-                failed = sync.complaint if source.finish(sync) else failed
+                self.finish(sync)
         watch.close()
-    samples, ended = source.call("sampled"), time.time()
-    writer.stop()
-    print_lag(source, samples, writer.began, ended)
-    if source.running is not None and not source.replicator.is_continuous:
-        # A sync that is under way when the writer ends is brought to its end.
-        syncs += 1
-        sync = source.running
-        failed = sync.complaint if source.finish(sync) else failed
-    meter.stop()
-    meter.print(before, source.there(), int(bool(failed)))
-    source.print("syncs", syncs)
-    source.print("writes", writer.count)
-    return writer, failed
+
+    def finish(self, sync: Sync) -> None:
+        """Note the end of a sync."""
+        self.syncs += 1
+        self.failures += int(self.source.finish(sync) != 0)
+
+    def end(self) -> None:
+        """End sampling and the application."""
+        self.sampled()
+        self.writer.stop()
+
+    def sampled(self) -> None:
+        """End sampling, and print how old the newest write was that the replica had; before the first: since writing began."""
+        samples, ended, offset = self.source.call("sampled"), time.time(), self.source.offset
+        began = self.writer.began
+        lags = sorted(
+            now - offset - (newest if newest is not None else began)
+            for now, newest in samples
+            if began <= now - offset <= ended
+        )
+        if not lags:
+            raise DriverError("no sample of the lag was taken: let the application write for longer (`runtime`)")
+        self.source.print("lag median", median(lags))
+        self.source.print("lag 95 %", lags[min(len(lags) - 1, int(0.95 * len(lags)))])
+        self.source.print("lag longest", lags[-1])
+        self._meter.stop()
+
+    def print(self, after: dict[str, str]) -> None:
+        """Print the numbers of the period.
+
+        Args:
+            after: The replica after it.
+        """
+        self._meter.print(self._before, after, self.failures)
+        if not self.source.replicator.is_continuous:
+            self.source.print("syncs", self.syncs)
+        self.source.print("writes", self.writer.count)
 
 
 def sync_until(sync: Sync, end: float) -> bool:
@@ -99,20 +139,6 @@ def sync_until(sync: Sync, end: float) -> bool:
             return False
         time.sleep(0.005)
     return True
-
-
-def print_lag(source: Source, samples: list[tuple[float, float | None]], began: float, ended: float) -> None:
-    """Print how old the newest write was that the replica had: before the first one is there, since writing began."""
-    lags = sorted(
-        now - source.offset - (newest if newest is not None else began)
-        for now, newest in samples
-        if began <= now - source.offset <= ended
-    )
-    if not lags:
-        raise DriverError("no sample of the lag was taken: let the writer go on for longer (`runtime`)")
-    source.print("lag median", median(lags))
-    source.print("lag 95 %", lags[min(len(lags) - 1, int(0.95 * len(lags)))])
-    source.print("lag longest", lags[-1])
 
 
 def half_way(source: Source, sync: Sync, size: int, what: str) -> None:
@@ -265,13 +291,14 @@ def failover(source: Source) -> None:
     """Lose the source while it is written to, go on at the replica, and fail back."""
     job = source.job
     begin(source)
-    writer, failed = run_steadily(source)
-    if failed:
-        raise DriverError(f"{job.replicator} failed while the source was written to: {failed}")
-    writer = lose(source, writer)
+    period = Period(source)
+    period.run()
+    period.sampled()
+    lose(source, period.writer)
     takeover = source.call("state")
-    print_takeover(source, takeover, writer)
+    print_takeover(source, takeover, period.writer)
     base = source.there()
+    period.print({path: stored for path, stored in base.items() if path != FIRST_WRITE})
     refused_sync(source, base)
     source.call(
         "change", new=job.new, updated=job.updated, deleted=job.deleted, size=job.file_size, seed=job.seed + 7, first=0
@@ -279,27 +306,19 @@ def failover(source: Source) -> None:
     fail_back(source, base)
 
 
-def lose(source: Source, steady_writer: Writer) -> Writer:
-    """Write on, and lose the source in the middle: its replicator is killed, and the replica hears nothing of it."""
+def lose(source: Source, writer: Writer) -> None:
+    """Lose the source as if its power failed: a sync that is under way is killed, and the replica hears nothing any more."""
     job = source.job
-    writer = Writer(source.tree, job.write_every)
-    writer.count = steady_writer.count
     source.call("arm", detect_s=job.detect)
-    writer.start()
-    sync = source.running if source.replicator.is_continuous else source.start()
-    assert sync is not None
-    time.sleep(min(1.0, 5 * job.write_every))
     source.lost_at = time.time()
-    sync.kill()
-    source.running = None
     source.channel.silence()
-    # What the source wrote last never leaves it: new writes, and files that the replica changes, too.
-    trees.change_tree(source.tree, 1, job.updated, 0, job.file_size, job.seed + 5)
+    source.stop()
     writer.stop()
-    wait_until(lambda: time.time() > source.lost_at + job.detect + 0.5, 60, "")
+    # What the source wrote last never left it: a new file, and files that the replica will change, too.
+    trees.change_tree(source.tree, 1, job.updated, 0, job.file_size, job.seed + 5)
+    time.sleep(max(0.0, source.lost_at + job.detect + PROMOTION_SECONDS - time.time()))
     source.channel.connect(MEND_SECONDS)
     wait_until(lambda: bool(source.call("state")), MEND_SECONDS, "the replica was not promoted")
-    return writer
 
 
 def print_takeover(source: Source, takeover: dict[str, float], writer: Writer) -> None:
@@ -316,18 +335,14 @@ def print_takeover(source: Source, takeover: dict[str, float], writer: Writer) -
 def refused_sync(source: Source, base: dict[str, str]) -> None:
     """Sync as if nothing had happened: the promoted replica must refuse it, and stay as it is."""
     sync = source.start()
-    wait_until(lambda: not sync.is_running, 60, "the refused sync goes on") if not _is_endless(source) else sync.kill()
+    if source.replicator.is_continuous:
+        time.sleep(ENDLESS_SECONDS)
+        sync.kill()
     code = sync.wait()
     source.running = None
     if trees.differing(base, source.there()):
         raise DriverError("a sync from the old source changed the promoted replica")
     source.print("refused syncs", float(code != 0))
-
-
-def _is_endless(source: Source) -> bool:
-    if source.replicator.is_continuous:
-        time.sleep(2.0)
-    return source.replicator.is_continuous
 
 
 def fail_back(source: Source, base: dict[str, str]) -> None:

@@ -264,6 +264,7 @@ class Writer:
         self._tree, self._every_s = tree, every_s
         self._has_ended, self._thread = threading.Event(), threading.Thread(target=self._write, daemon=True)
         self.count, self.began = 0, 0.0
+        self._error: OSError | None = None
 
     def start(self) -> Writer:
         """Begin to write."""
@@ -273,14 +274,21 @@ class Writer:
         return self
 
     def _write(self) -> None:
-        part = f"{self._tree}.writing"
-        while not self._has_ended.wait(self._every_s):
-            with open(part, "wb") as file:
-                file.write(f"{time.time():032.6f}".encode().ljust(WRITE_BYTES, b"."))
-            os.rename(part, os.path.join(self._tree, write_name(self.count)))
-            self.count += 1
+        try:
+            while not self._has_ended.wait(self._every_s):
+                with open(os.path.join(self._tree, write_name(self.count)), "xb", buffering=0) as file:
+                    file.write(f"{time.time():032.6f}".encode().ljust(WRITE_BYTES, b"."))
+                self.count += 1
+        except OSError as error:
+            self._error = error
 
     def stop(self) -> None:
-        """End, and wait for the write that is under way."""
+        """End, and wait for the write that is under way.
+
+        Raises:
+            DriverError: A write failed.
+        """
         self._has_ended.set()
         self._thread.join()
+        if self._error is not None:
+            raise DriverError(f"the application at the source could not write: {self._error}")

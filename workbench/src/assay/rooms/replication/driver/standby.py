@@ -6,6 +6,7 @@ It serves requests that the source sends over ssh (`channel.py`), each one line 
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import shutil
@@ -22,7 +23,10 @@ REPLICA, VIEW, PROMOTED, INCOMING, FILLER, SOCKET = "replica", "view", "promoted
 promotion, files that are not whole yet, what fills the storage up, and the socket."""
 WRITES = "writes"
 """Folder of the source into which its steady writer writes, one file after the other."""
+FIRST_WRITE = "first-write"
+"""The first file that is written at a promoted replica."""
 WRITE_BYTES = 4096
+FILL_BYTES = 256 << 20
 SILENCE_SECONDS = 90.0
 """Without a request for so long the source is gone, and with it the repeat. A link is cut for a shorter time."""
 _NEW_MOUNT_NAMESPACE = 0x20000
@@ -165,9 +169,20 @@ class Standby:
 
     def fill(self, leave: int) -> None:
         """Fill the storage up until so many bytes are left."""
-        free = os.statvfs(self.folder)
         with open(self.path(FILLER), "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(1, free.f_bfree * free.f_frsize - leave))
+            end, piece = 0, FILL_BYTES
+            # The file system needs some of its space itself: what it refuses is asked for in smaller pieces.
+            while piece >= WRITE_BYTES:
+                found = os.statvfs(self.folder)
+                piece = min(piece, found.f_bfree * found.f_frsize - leave)
+                try:
+                    if piece >= WRITE_BYTES:
+                        os.posix_fallocate(file.fileno(), end, piece)
+                        end += piece
+                except OSError as error:
+                    if error.errno != errno.ENOSPC:
+                        raise
+                    piece //= 2
 
     def empty(self) -> None:
         """Give the storage its space back."""
@@ -212,7 +227,7 @@ class Standby:
         return self.takeover
 
     def _first_write(self) -> None:
-        path = os.path.join(self.users_path, "first-write")
+        path = os.path.join(self.users_path, FIRST_WRITE)
         with open(path, "xb") as file:
             file.write(b"written at the replica\n")
             os.fsync(file.fileno())

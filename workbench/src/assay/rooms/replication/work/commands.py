@@ -10,7 +10,8 @@ from typing import Any
 
 from assay.model.study.replication import ReplicationCase, StudyReplication
 from assay.model.units import format_duration
-from assay.rooms.replication.driver import report
+from assay.model.study.replication_figures import figure_pattern, scenario_figures
+from assay.rooms.replication import driver
 
 PROGRAM = "REPLICATION_PROGRAM"
 """Variable with the zip file of the driver, in base64: it reaches hosts that see no file of this machine."""
@@ -35,7 +36,7 @@ def replication_commands(name: str, entry: StudyReplication) -> dict[str, dict[s
 
 
 def _command(entry: StudyReplication, case: ReplicationCase) -> dict[str, Any]:
-    figures = report.names(case.scenario)
+    figures = scenario_figures(case.scenario)
     written: dict[str, Any] = {
         "run": ["python3", "-c", _START],
         # One task, on the source. The engine of the replica's host has none: it makes and removes the directory there.
@@ -43,7 +44,7 @@ def _command(entry: StudyReplication, case: ReplicationCase) -> dict[str, Any]:
         "hosts": 2,
         "where": "tasks == 1",
         "environment": {PROGRAM: _program(), JOB: json.dumps(_job(entry, case))},
-        "figures": {figure: {"pattern": report.pattern(figure), "unit": unit} for figure, unit in figures.items()},
+        "figures": {figure: {"pattern": figure_pattern(figure), "unit": unit} for figure, unit in figures.items()},
         "task_limit": format_duration(entry.task_limit),
     }
     return written if entry.targets is None else {**written, "targets": list(entry.targets)}
@@ -78,7 +79,7 @@ def _job(entry: StudyReplication, case: ReplicationCase) -> dict[str, Any]:
 
 @functools.cache
 def _program() -> str:
-    packed, folder = io.BytesIO(), Path(report.__file__).parent
+    packed, folder = io.BytesIO(), Path(driver.__file__).parent
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.glob("*.py")):
             archive.writestr(zipfile.ZipInfo(f"driver/{path.name}", _DATE), path.read_text(), zipfile.ZIP_DEFLATED)
