@@ -265,6 +265,8 @@ class StudyReplication(Frozen):
                     raise fault(f"lsyncd never gives up, so there is no scenario `{scenario}` with it", hint, "scenario")
         if any(one.word == "lsyncd" for one in self.replicator) and self.trigger != (None,):
             raise fault("lsyncd replicates on change", "leave `trigger` out, or use another replicator", "trigger")
+        if self.runtime < 2 * self.write_every:
+            raise fault("the application would write nothing", "write a runtime of many times `write_every`", "runtime")
         if self.updated + self.deleted > self.files:
             message = f"of {self.files} files, {self.updated} cannot be updated and {self.deleted} deleted"
             raise fault(message, "write fewer, or more `files`", "updated")
@@ -292,8 +294,13 @@ class StudyReplication(Frozen):
             words += [f"{streams}-streams"] if len(self.streams) > 1 else []
             yield ReplicationCase("-".join(words), replicator, scenario, every, streams)
 
+    def btrfs_hosts(self) -> tuple[str, ...]:
+        """Return the hosts whose directories must be on btrfs."""
+        both = any(one.word == "btrfs" for one in self.replicator)
+        return (self.source, self.replica) if both else (self.source,) if self.snapshots else ()
+
     def programs(self) -> tuple[str, ...]:
-        """Return the programs that both hosts must have."""
-        own = [program for one in self.replicator for program in REPLICATORS.get(one.word, ("ssh",))]
+        """Return the programs that both hosts must have; of a command of the user's own the source."""
+        own = [program for one in self.replicator for program in REPLICATORS.get(one.word, (*one.run[:1], "ssh"))]
         own += ["btrfs"] if self.snapshots else []
         return tuple(dict.fromkeys(("python3", "ip", *own)))

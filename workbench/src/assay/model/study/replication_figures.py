@@ -5,7 +5,8 @@ from collections.abc import Mapping
 SYNC_FIGURES: Mapping[str, str] = {
     "start": "s",
     "duration": "s",
-    "network": "B",
+    "sent": "B",
+    "received": "B",
     "data": "B",
     "new": "files",
     "updated": "files",
@@ -27,7 +28,7 @@ SYNCS: Mapping[str, tuple[str, ...]] = {
     "failover": ("initial", "steady", "failback", "again"),
 }
 """Scenario -> its syncs in order."""
-_STEADY: Mapping[str, str] = {"lag median": "s", "lag 95 %": "s", "lag longest": "s", "syncs": "", "writes": ""}
+_STEADY: Mapping[str, str] = {"lag median": "s", "lag 95 %": "s", "lag longest": "s", "syncs": "", "late syncs": "", "writes": ""}
 _PARTLY: Mapping[str, str] = {"changes": "files", "changes there": "files", "torn files": "files"}
 FIGURES: Mapping[str, Mapping[str, str]] = {
     "initial": {},
@@ -50,9 +51,9 @@ FIGURES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Scenario -> its further numbers, and their units."""
-COMMON: Mapping[str, str] = {"write refused": "", "different files": "files"}
-"""Numbers that each scenario prints: whether the replica refused a write before it was promoted, and how many files of
-the two trees differ in the end."""
+COMMON: Mapping[str, str] = {"write refused": "", "different files": "files", "different attributes": "files"}
+"""Numbers that each scenario prints: whether the replica refused a write before it was promoted, and how many files
+differ in the end in their contents, or in mode, owner and time."""
 
 
 def figure_of(sync: str, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from assay.analyse.programs.results import ProgramResult
 from assay.model.result.result import ResultRow
-from assay.model.study.replication_figures import FIGURES, SYNCS, figure_of
+from assay.model.study.replication_figures import COMMON, FIGURES, SYNCS, figure_of
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
 from assay.report.view import RunView
@@ -14,7 +14,8 @@ _SYNC_COLUMNS = (
     Column("Start", "UTC, last repeat", drop_rank=3),
     Column("End", "UTC, last repeat", is_detail=True),
     Column("Duration", is_numeric=True),
-    Column("Network", is_numeric=True),
+    Column("Sent", "link", is_numeric=True),
+    Column("Received", "link", is_numeric=True, drop_rank=2),
     Column("Data", is_numeric=True),
     Column("New", "files", is_numeric=True, drop_rank=2),
     Column("Updated", "files", is_numeric=True, drop_rank=2),
@@ -25,13 +26,13 @@ _SYNC_COLUMNS = (
     Column("Link used", is_numeric=True),
 )
 _SYNC_CAPTION = (
-    "Medians over the repeats. Network: what the link of the source's host sent and received meanwhile, with all headers "
-    "and control connections. Data: sizes of the new and updated files. Rate: network bytes per second. A steady line is "
-    "all syncs while the application wrote."
+    "Medians over the repeats. Sent and received: what the link of the source's host carried meanwhile, with all headers, "
+    "whatever program it was for. Data: sizes of the new and updated files. Rate: bytes of the busier direction per second. "
+    "A steady line is all syncs while the application wrote. A sync without data has no rate: it consists of round trips."
 )
 _RECOVERY_CAPTION = (
-    "Medians over the repeats. Lag: age of the newest write of the source that the replica had, sampled "
-    "every 50 ms. Recovery point: the same when the source was lost. Recovery time: from the loss until the replica had its "
+    "Medians over the repeats. Lag: age of the oldest write that the replica did not have, sampled every "
+    "50 ms; 0 if it had all. Recovery point: the same when the source was lost. Recovery time: from the loss until the replica had its "
     "first write on storage, with detection. There: changes that the replica had when a sync had failed; torn: files that "
     "were neither the old nor the new version. Set aside: files that only the old source had, which failback did not overwrite."
 )
@@ -39,7 +40,7 @@ _RECOVERY_CAPTION = (
 
 def syncs_of(result: ProgramResult) -> list[str]:
     """Return the syncs of a case in order; empty if it is no replication."""
-    return [label for label in _LABELS if figure_of(label, "network") in result.figures]
+    return [label for label in _LABELS if figure_of(label, "duration") in result.figures]
 
 
 def replication_tables(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> list[Table]:
@@ -54,7 +55,7 @@ def replication_tables(view: RunView, found: list[tuple[ResultRow, ProgramResult
         return []
     lines = [_sync_line(view, row, result, label) for row, result in replications for label in syncs_of(result)]
     tables = [Table("replication-syncs", _SYNC_COLUMNS, tuple(lines), _SYNC_CAPTION, is_interactive=True)]
-    names = {name: unit for figures in FIGURES.values() for name, unit in figures.items()}
+    names = {name: unit for figures in (*FIGURES.values(), COMMON) for name, unit in figures.items()}
     shown = {name: unit for name, unit in names.items() if any(name in result.figures for _, result in replications)}
     if shown:
         columns = (Column("Policy"), *(Column(numbers.capitalized(name), "" if unit == "s" else unit, is_numeric=True) for name, unit in shown.items()))
@@ -80,15 +81,16 @@ def _sync_line(view: RunView, row: ResultRow, result: ProgramResult, label: str)
     last = [task.figures for sample in row.samples for task in sample.tasks if figure_of(label, "start") in task.figures]
     start = last[-1][figure_of(label, "start")] if last else None
     end = None if start is None else start + last[-1].get(figure_of(label, "duration"), 0.0)
-    used = value("utilisation")
+    has_data = bool(value("data"))
+    rate, used = (value(name) if has_data else None for name in ("rate", "utilisation"))
     return (
         _policy(view, row),
         label,
         *(numbers.NONE if time is None else numbers.utc_time(time) for time in (start, end)),
         _time(value("duration")),
-        *(Num(numbers.NONE if amount is None else f"{amount:,.0f} B", amount) for amount in map(value, ("network", "data"))),
+        *(Num(numbers.NONE if amount is None else f"{amount:,.0f} B", amount) for amount in map(value, ("sent", "received", "data"))),
         *(_count(value(name)) for name in ("new", "updated", "deleted", "unchanged", "errors")),
-        _number(value("rate")),
+        _number(rate),
         Num(numbers.NONE if used is None else f"{used:.1f} %", used),
     )
 

@@ -49,13 +49,8 @@ class Link:
         self.interface = found[found.index("dev") + 1]
         self.mbit_s = mbit_s if mbit_s is not None else _box_speed(here, there)
 
-    def bytes(self) -> int:
-        """Return the bytes that the interface has sent and received, with the headers of all layers above Ethernet's."""
-        received, sent = self.counters()
-        return received + sent
-
     def counters(self) -> tuple[int, int]:
-        """Return the bytes received and sent."""
+        """Return the bytes that the interface has received and sent, with all headers from Ethernet's on."""
         with open("/proc/net/dev") as file:
             for line in file:
                 name, colon, rest = line.partition(":")

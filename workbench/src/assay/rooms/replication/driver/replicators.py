@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import dataclass, field
 
 from .processes import DriverError, Sync, run
-from .standby import INCOMING, PROMOTED, REPLICA
+from .standby import INCOMING, PROMOTED, RECEIVED, REPLICA
 
 SOURCE, CAUGHT, SNAPSHOTS = "source", "kept", "snapshots"
 """What is in the directory of the source: its tree, what a failback would have overwritten, and snapshots."""
@@ -185,8 +185,8 @@ class BtrfsSend:
     def back(self) -> Sync:
         """Send a snapshot of the promoted replica, and make it the source; the old source stays as `CAUGHT`."""
         ends = self.ends
-        parent = ends.there(f"received/{os.path.basename(self.parent)}")
-        send = shlex.join(["btrfs", "-q", "send", "-p", parent, ends.there("back")])
+        parent = ends.there(f"{RECEIVED}/{os.path.basename(self.parent)}")
+        send = shlex.join(["btrfs", "-q", "send", "-p", parent, ends.there(f"{RECEIVED}/back")])
         sync = Sync().start([*ends.ssh, ends.host, send], is_read=True)
         return sync.start(["btrfs", "-q", "receive", ends.here(SNAPSHOTS)], reads=sync.processes[0])
 

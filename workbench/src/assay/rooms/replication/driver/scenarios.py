@@ -13,10 +13,14 @@ from . import trees
 from .processes import DriverError, Sync, wait_until
 from .replicators import CAUGHT, BtrfsSend
 from .source import MEND_SECONDS, SAMPLE_SECONDS, Meter, Source, Writer
-from .standby import FIRST_WRITE
+from .standby import FIRST_WRITE, SILENCE_SECONDS
 from .watch import Watch
 
 MAX_IDLE_SECONDS = 0.05
+MAX_TIMEOUTS = 10
+"""A replicator that has not given up after so many of its timeouts is killed."""
+LATE_SECONDS = 0.2
+"""A sync that begins so long after its time on the schedule is late: the one before took too long."""
 ENDLESS_SECONDS = 3.0
 """How long a replicator that never ends tries to write to a promoted replica."""
 PROMOTION_SECONDS = 0.5
@@ -70,7 +74,7 @@ class Period:
 
     def __init__(self, source: Source) -> None:
         """Begin: the application writes from now on, and what has arrived is sampled."""
-        self.source, self.syncs, self.failures = source, 0, 0
+        self.source, self.syncs, self.late, self.failures = source, 0, 0, 0
         self._before, self._meter = source.there(), Meter(source, "steady")
         source.call("sample", every_s=SAMPLE_SECONDS)
         self.writer = Writer(source.tree, source.job.write_every).start()
@@ -88,6 +92,8 @@ class Period:
             if job.every is not None and now < due:
                 time.sleep(min(due - now, end - now))
                 continue
+            # A schedule that a sync has overrun goes on at once.
+            self.late += int(job.every is not None and now - due > LATE_SECONDS)
             due = max(due + (job.every or 0.0), now)
             sync = self.source.start()
             if sync_until(sync, end):
@@ -105,16 +111,12 @@ class Period:
         self.writer.stop()
 
     def sampled(self) -> None:
-        """End sampling, and print how old the newest write was that the replica had; before the first: since writing began."""
-        samples, ended, offset = self.source.call("sampled"), time.time(), self.source.offset
-        began = self.writer.began
-        lags = sorted(
-            now - offset - (newest if newest is not None else began)
-            for now, newest in samples
-            if began <= now - offset <= ended
-        )
-        if not lags:
-            raise DriverError("no sample of the lag was taken: let the application write for longer (`runtime`)")
+        """End sampling, and print how old the oldest write was that the replica did not have."""
+        samples, ended, writer = self.source.call("sampled"), time.time(), self.writer
+        times = [(now - self.source.offset, arrived) for now, arrived in samples]
+        lags = sorted(writer.lag(now, arrived) for now, arrived in times if now <= ended)
+        if not lags or not writer.times:
+            raise DriverError("nothing was written: let the application write for longer (`runtime`)")
         self.source.print("lag median", median(lags))
         self.source.print("lag 95 %", lags[min(len(lags) - 1, int(0.95 * len(lags)))])
         self.source.print("lag longest", lags[-1])
@@ -129,7 +131,8 @@ class Period:
         self._meter.print(self._before, after, self.failures)
         if not self.source.replicator.is_continuous:
             self.source.print("syncs", self.syncs)
-        self.source.print("writes", self.writer.count)
+            self.source.print("late syncs", self.late)
+        self.source.print("writes", len(self.writer.times))
 
 
 def sync_until(sync: Sync, end: float) -> bool:
@@ -212,9 +215,10 @@ def cut(source: Source) -> None:
 
     def disturb(sync: Sync) -> None:
         nonlocal began
+        source.call("expect_silence", seconds=SILENCE_SECONDS + 2 * MAX_TIMEOUTS * source.job.timeout)
         began = time.monotonic()
         source.link.cut()
-        end = began + 20 * source.job.timeout
+        end = began + MAX_TIMEOUTS * source.job.timeout
         while sync.is_running:
             if time.monotonic() > end:
                 sync.kill()
@@ -309,6 +313,7 @@ def failover(source: Source) -> None:
 def lose(source: Source, writer: Writer) -> None:
     """Lose the source as if its power failed: a sync that is under way is killed, and the replica hears nothing any more."""
     job = source.job
+    source.call("expect_silence", seconds=SILENCE_SECONDS + 2 * job.detect)
     source.call("arm", detect_s=job.detect)
     source.lost_at = time.time()
     source.channel.silence()
@@ -327,9 +332,8 @@ def print_takeover(source: Source, takeover: dict[str, float], writer: Writer) -
     source.print("recovery time", takeover["written"] - offset - lost)
     source.print("detection", takeover["detected"] - offset - lost)
     source.print("promotion", takeover["promoted"] - takeover["detected"])
-    newest = takeover["newest"] if takeover["newest"] is not None else writer.began
-    source.print("recovery point", max(0.0, lost - newest))
-    source.print("writes lost", writer.count - takeover["arrived"])
+    source.print("recovery point", writer.lag(lost, int(takeover["arrived"])))
+    source.print("writes lost", len(writer.times) - takeover["arrived"])
 
 
 def refused_sync(source: Source, base: dict[str, str]) -> None:

@@ -206,6 +206,8 @@ class Source:
         """
         different = trees.differing(trees.manifest(self.tree), self.there())
         self.print("different files", len(different))
+        attributes = trees.differing(trees.attributes(self.tree), self.call("attributes"))
+        self.print("different attributes", len(attributes))
         if different:
             raise DriverError(f"source and replica differ in {len(different)} files, such as {different[0]}")
 
@@ -220,13 +222,14 @@ class Meter:
     def __init__(self, source: Source, label: str) -> None:
         """Begin."""
         self._source, self._label = source, label
-        self._start, self._begin, self._bytes = time.time(), time.monotonic(), source.link.bytes()
-        self._seconds, self._network = 0.0, 0
+        self._start, self._begin, self._bytes = time.time(), time.monotonic(), source.link.counters()
+        self._seconds, self._received, self._sent = 0.0, 0, 0
 
     def stop(self) -> None:
         """End."""
         self._seconds = time.monotonic() - self._begin
-        self._network = self._source.link.bytes() - self._bytes
+        now = self._source.link.counters()
+        self._received, self._sent = (after - before for after, before in zip(now, self._bytes))  # noqa: B905
 
     def print(self, before: dict[str, str], after: dict[str, str], errors: int) -> None:
         """Print the numbers.
@@ -237,11 +240,13 @@ class Meter:
             errors: Syncs that failed.
         """
         found = trees.changes(before, after)
-        rate = self._network * 8 / self._seconds / 1e6
+        # A link carries both directions at once.
+        rate = max(self._sent, self._received) * 8 / self._seconds / 1e6
         values = {
             "start": self._start,
             "duration": self._seconds,
-            "network": self._network,
+            "sent": self._sent,
+            "received": self._received,
             "data": sum(trees.size_of(after[path]) for path in [*found.new, *found.updated]),
             "new": len(found.new),
             "updated": len(found.updated),
@@ -263,24 +268,34 @@ class Writer:
         """Write nothing yet."""
         self._tree, self._every_s = tree, every_s
         self._has_ended, self._thread = threading.Event(), threading.Thread(target=self._write, daemon=True)
-        self.count, self.began = 0, 0.0
+        self.times: list[float] = []
+        """When each write had been flushed, by the source's clock."""
         self._error: OSError | None = None
 
     def start(self) -> Writer:
         """Begin to write."""
         os.makedirs(os.path.dirname(os.path.join(self._tree, write_name(0))), exist_ok=True)
-        self.began = time.time()
         self._thread.start()
         return self
 
     def _write(self) -> None:
         try:
             while not self._has_ended.wait(self._every_s):
-                with open(os.path.join(self._tree, write_name(self.count)), "xb", buffering=0) as file:
-                    file.write(f"{time.time():032.6f}".encode().ljust(WRITE_BYTES, b"."))
-                self.count += 1
+                with open(os.path.join(self._tree, write_name(len(self.times))), "xb", buffering=0) as file:
+                    file.write(f"{len(self.times):08d}".encode().ljust(WRITE_BYTES, b"."))
+                    os.fdatasync(file.fileno())
+                self.times.append(time.time())
         except OSError as error:
             self._error = error
+
+    def lag(self, now: float, arrived: int) -> float:
+        """Return the seconds since the oldest write that has not arrived; 0 if all have.
+
+        Args:
+            now: A time, by the source's clock.
+            arrived: Number of writes that had arrived then.
+        """
+        return max(0.0, now - self.times[arrived]) if arrived < len(self.times) else 0.0
 
     def stop(self) -> None:
         """End, and wait for the write that is under way.

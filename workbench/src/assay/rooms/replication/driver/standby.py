@@ -18,17 +18,18 @@ from typing import Any
 from . import trees
 from .processes import DriverError, kill_users, run
 
-REPLICA, VIEW, PROMOTED, INCOMING, FILLER, SOCKET = "replica", "view", "promoted", "incoming", "filler", "standby.sock"
+REPLICA, VIEW, PROMOTED, RECEIVED = "replica", "view", "promoted", "received"
+INCOMING, FILLER, SOCKET = "incoming", "filler", "standby.sock"
 """What is in the directory of the replica: what replicators write, the read-only view of it for its users, the same after
-promotion, files that are not whole yet, what fills the storage up, and the socket."""
+promotion, the snapshots that had arrived by then, files that are not whole yet, what fills the storage up, and the socket."""
 WRITES = "writes"
 """Folder of the source into which its steady writer writes, one file after the other."""
 FIRST_WRITE = "first-write"
 """The first file that is written at a promoted replica."""
 WRITE_BYTES = 4096
 FILL_BYTES = 256 << 20
-SILENCE_SECONDS = 90.0
-"""Without a request for so long the source is gone, and with it the repeat. A link is cut for a shorter time."""
+SILENCE_SECONDS = 20.0
+"""Without a request for so long the source is gone, and with it the repeat, unless it has announced a longer silence."""
 _NEW_MOUNT_NAMESPACE = 0x20000
 
 
@@ -51,10 +52,10 @@ class Standby:
         self.folder, self.read_only, self.is_btrfs = folder, read_only, is_btrfs
         self.is_promoted, self.latest = False, ""
         self.takeover: dict[str, Any] = {}
-        self.last_request, self.detect_s = time.monotonic(), 0.0
-        self.samples: list[tuple[float, float | None]] = []
+        self.last_request, self.detect_s, self.silence_s = time.monotonic(), 0.0, SILENCE_SECONDS
+        self.samples: list[tuple[float, int]] = []
         self.sampling, self.has_ended = threading.Event(), threading.Event()
-        self.next_write, self.newest = 0, None
+        self.arrived_writes = 0
         self.lock = threading.RLock()
         self.fault = ""
         for name in (REPLICA, INCOMING):
@@ -112,6 +113,10 @@ class Standby:
             "missing": [name for name in programs if shutil.which(name) is None],
         }
 
+    def expect_silence(self, seconds: float) -> None:
+        """Wait for so long without a request before the source counts as gone."""
+        self.silence_s = seconds
+
     def ping(self) -> None:
         """Do nothing: each request shows that the source is alive."""
 
@@ -122,6 +127,10 @@ class Standby:
     def arrived(self, latest: str) -> None:
         """Note the snapshot that a sync has brought."""
         self.latest = latest
+
+    def attributes(self) -> dict[str, str]:
+        """Return the attributes of each file of the replica."""
+        return trees.attributes(self.current)
 
     def refused_write(self) -> str:
         """Try to write as a user of the replica would; returns the error, empty if it was possible."""
@@ -144,25 +153,22 @@ class Standby:
         while self.sampling.is_set():
             with self.lock:
                 self.advance()
-                self.samples.append((time.time(), self.newest))
+                self.samples.append((time.time(), self.arrived_writes))
             time.sleep(every_s)
 
     def advance(self) -> None:
-        """Look for writes that have arrived: the newest is the one before which none is missing."""
+        """Count the writes that have arrived: those before which none is missing."""
         while True:
-            path = os.path.join(self.users_path, write_name(self.next_write))
+            path = os.path.join(self.users_path, write_name(self.arrived_writes))
             try:
-                with open(path, "rb") as file:
-                    content = file.read()
+                if os.stat(path).st_size < WRITE_BYTES:
+                    return
             except OSError:
                 return
-            if len(content) < WRITE_BYTES:
-                return
-            self.newest = float(content[:32])
-            self.next_write += 1
+            self.arrived_writes += 1
 
-    def sampled(self) -> list[tuple[float, float | None]]:
-        """End sampling; returns the time of each look, and when the newest write that was there had been made."""
+    def sampled(self) -> list[tuple[float, int]]:
+        """End sampling; returns the time of each look, and how many writes were there."""
         self.sampling.clear()
         with self.lock:
             return self.samples
@@ -205,7 +211,7 @@ class Standby:
             self.advance()
             if self.is_btrfs:
                 run(["btrfs", "-q", "subvolume", "snapshot", self.current, self.path(PROMOTED)])
-                os.rename(self.path(REPLICA), self.path("received"))
+                os.rename(self.path(REPLICA), self.path(RECEIVED))
             else:
                 os.rename(self.path(REPLICA), self.path(PROMOTED))
             # A file in its place: replicators cannot write below it.
@@ -220,8 +226,7 @@ class Standby:
                 "detected": begin,
                 "promoted": promoted,
                 "written": time.time(),
-                "newest": self.newest,
-                "arrived": self.next_write,
+                "arrived": self.arrived_writes,
                 "receivers": ended,
             }
         return self.takeover
@@ -241,15 +246,16 @@ class Standby:
         trees.change_tree(self.users_path, new, updated, deleted, size, seed, first)
 
     def snapshot(self, name: str) -> None:
-        """Take a snapshot of the promoted replica."""
-        run(["btrfs", "-q", "subvolume", "snapshot", "-r", self.path(PROMOTED), self.path(name)])
+        """Take a snapshot of the promoted replica, beside those that have arrived."""
+        run(["btrfs", "-q", "subvolume", "snapshot", "-r", self.path(PROMOTED), self.path(f"{RECEIVED}/{name}")])
+        self.latest = name
 
     def demote(self) -> None:
         """Make it a replica again, after its state was brought back to the source."""
         with self.lock:
             os.unlink(self.path(REPLICA))
             if self.is_btrfs:
-                os.rename(self.path("received"), self.path(REPLICA))
+                os.rename(self.path(RECEIVED), self.path(REPLICA))
             else:
                 if self.read_only:
                     run(["mount", "-o", "remount,bind,ro", self.path(VIEW)])
@@ -258,6 +264,7 @@ class Standby:
 
     def quit(self) -> None:
         """End after this request."""
+        self.close()
         self.has_ended.set()
 
     # Serving.
@@ -282,7 +289,7 @@ class Standby:
         silent = time.monotonic() - self.last_request
         if self.detect_s and silent > self.detect_s:
             self.promote(time.time())
-        if silent > SILENCE_SECONDS or not os.path.isdir(self.folder):
+        if silent > self.silence_s or not os.path.isdir(self.folder):
             self.has_ended.set()
 
     def _answer(self, connection: socket.socket) -> None:

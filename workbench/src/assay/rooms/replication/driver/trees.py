@@ -83,12 +83,24 @@ def change_tree(root: str, new: int, updated: int, deleted: int, size: int, seed
 
 
 def manifest(root: str) -> dict[str, str]:
-    """Return path -> size and SHA-256 of each file of a tree."""
+    """Return path -> size and SHA-256 of each file of a tree; of a symbolic link, where it leads."""
     found = {}
     for folder, _, names in os.walk(root):
         for name in names:
             path = os.path.join(folder, name)
-            found[os.path.relpath(path, root)] = file_hash(path)
+            is_link = os.path.islink(path)
+            found[os.path.relpath(path, root)] = f"0:{os.readlink(path)}" if is_link else file_hash(path)
+    return found
+
+
+def attributes(root: str) -> dict[str, str]:
+    """Return path -> mode, owner, group and time of change (ns) of each file of a tree."""
+    found = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            one = os.lstat(path)
+            found[os.path.relpath(path, root)] = f"{one.st_mode:o}:{one.st_uid}:{one.st_gid}:{one.st_mtime_ns}"
     return found
 
 
