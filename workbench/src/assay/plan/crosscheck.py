@@ -12,9 +12,9 @@ from assay.model.study.parameters import DEFINITIONS, default_value, inapplicabl
 from assay.model.study.study import VALUE_KINDS, Study, Workload
 from assay.model.study.target import Target
 from assay.model.units import choices_hint
+from assay.plan.layout.replication import replication_faults
 from assay.plan.layout.tasks import command_faults
 from assay.plan.objects import OPERATIONS_USING
-from assay.plan.replication import replication_faults
 from assay.plan.tree import order_fault
 from assay.plan.where import Condition, ExpressionError
 

@@ -264,7 +264,7 @@ def _programs(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> It
 
 
 def _replications(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
-    """Check what replications need of a box, whose hosts have this machine's programs. Other hosts say it themselves."""
+    """Check what replications need of a box, whose hosts have this machine's programs."""
     study = request.plan.study
     if not study.replication or study.testbed is None:
         return

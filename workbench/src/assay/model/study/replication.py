@@ -26,7 +26,7 @@ REPLICATORS = {
     "lsyncd": ("lsyncd", "rsync", "ssh"),
     "btrfs": ("btrfs", "ssh"),
 }
-"""Replicator -> the programs that both hosts must have."""
+"""ReplicatorChoice -> the programs that both hosts must have."""
 SCENARIOS = {
     "initial": "everything is copied to an empty replica",
     "update": "the source is changed, and the changes are copied",
@@ -45,7 +45,7 @@ _ON_CHANGE = "on change"
 _TRIGGER = "write `on change`, or `every 5s`"
 
 
-class Replicator(NamedTuple):
+class ReplicatorChoice(NamedTuple):
     """A replicator.
 
     Attributes:
@@ -70,7 +70,7 @@ class ReplicationCase(NamedTuple):
     """
 
     name: str
-    replicator: Replicator
+    replicator: ReplicatorChoice
     scenario: str
     every: int | None
     streams: int
@@ -110,25 +110,25 @@ def _listed(written: object) -> list[Any]:
     return written if isinstance(written, list) else [written]
 
 
-def _replicators(written: object) -> tuple[Replicator, ...]:
+def _replicators(written: object) -> tuple[ReplicatorChoice, ...]:
     found = []
     for place, one in enumerate(_listed(written)):
         inner = (place,) if isinstance(written, list) else ()
-        if isinstance(one, Replicator):
+        if isinstance(one, ReplicatorChoice):
             found.append(one)
         elif isinstance(one, dict):
             found.append(_own_replicator(one))
         elif isinstance(one, str) and one in REPLICATORS:
-            found.append(Replicator(one))
+            found.append(ReplicatorChoice(one))
         else:
             hint = f"{choices_hint(one, REPLICATORS)}; or write {{run: [PROGRAM, ...]}}"
             raise fault(f"{display_value(one)} is not a replicator", hint, *inner)
     return tuple(found)
 
 
-def _own_replicator(written: dict[Any, Any]) -> Replicator:
+def _own_replicator(written: dict[Any, Any]) -> ReplicatorChoice:
     own = OwnReplicator.model_validate(written)
-    return Replicator(COMMAND, own.run, own.back)
+    return ReplicatorChoice(COMMAND, own.run, own.back)
 
 
 def _scenarios(written: object) -> tuple[str, ...]:
@@ -197,11 +197,13 @@ class StudyReplication(Frozen):
 
     source: Text = Field(description="Host with the source.")
     replica: Text = Field(description="Host with the replica, as the source reaches it by ssh.")
-    replicator: Annotated[tuple[Replicator, ...], BeforeValidator(_replicators), _items(_REPLICATOR_SCHEMA)] = Field(
-        (Replicator("rsync"),),
-        description="What copies: rsync, rclone (over SFTP), lsyncd (on change), btrfs (send and receive of "
-        "snapshots), or {run: [PROGRAM, ...]}. May be a list.",
-        json_schema_extra={"default": "rsync"},
+    replicator: Annotated[tuple[ReplicatorChoice, ...], BeforeValidator(_replicators), _items(_REPLICATOR_SCHEMA)] = (
+        Field(
+            (ReplicatorChoice("rsync"),),
+            description="What copies: rsync, rclone (over SFTP), lsyncd (on change), btrfs (send and receive of "
+            "snapshots), or {run: [PROGRAM, ...]}. May be a list.",
+            json_schema_extra={"default": "rsync"},
+        )
     )
     scenario: Annotated[tuple[str, ...], BeforeValidator(_scenarios), _items({"enum": list(SCENARIOS)})] = Field(
         ("update",),
@@ -228,7 +230,8 @@ class StudyReplication(Frozen):
         WithJsonSchema({"type": "array", "items": {"type": "string"}}),
     ] = Field((), description="Further options of the replicator, such as [--compress].")
     snapshots: Flag = Field(
-        False, description="Each sync copies a snapshot of the source, which must be on btrfs; the replicator btrfs always does."
+        False,
+        description="Each sync copies a snapshot of the source, which must be on btrfs.",
     )
     read_only: Flag = Field(True, description="Users of the replica cannot write until it is promoted; needs root.")
     files: Annotated[int, SingleField(axis.whole(1, MAX_FILES))] = Field(100, description="Files of the source.")
@@ -262,7 +265,9 @@ class StudyReplication(Frozen):
             for scenario in self.scenario:
                 if one.word == "lsyncd" and scenario in (*ONLY_IN_BOX, "changing"):
                     hint = "use rsync, which lsyncd calls, or another scenario"
-                    raise fault(f"lsyncd never gives up, so there is no scenario `{scenario}` with it", hint, "scenario")
+                    raise fault(
+                        f"lsyncd never gives up, so there is no scenario `{scenario}` with it", hint, "scenario"
+                    )
         if any(one.word == "lsyncd" for one in self.replicator) and self.trigger != (None,):
             raise fault("lsyncd replicates on change", "leave `trigger` out, or use another replicator", "trigger")
         if self.runtime < 2 * self.write_every:
@@ -303,4 +308,4 @@ class StudyReplication(Frozen):
         """Return the programs that both hosts must have; of a command of the user's own the source."""
         own = [program for one in self.replicator for program in REPLICATORS.get(one.word, (*one.run[:1], "ssh"))]
         own += ["btrfs"] if self.snapshots else []
-        return tuple(dict.fromkeys(("python3", "ip", *own)))
+        return tuple(dict.fromkeys(("ip", "python3", *own)))

@@ -28,7 +28,14 @@ SYNCS: Mapping[str, tuple[str, ...]] = {
     "failover": ("initial", "steady", "failback", "again"),
 }
 """Scenario -> its syncs in order."""
-_STEADY: Mapping[str, str] = {"lag median": "s", "lag 95 %": "s", "lag longest": "s", "syncs": "", "late syncs": "", "writes": ""}
+_STEADY: Mapping[str, str] = {
+    "lag median": "s",
+    "lag 95 %": "s",
+    "lag longest": "s",
+    "syncs": "",
+    "late syncs": "",
+    "writes": "",
+}
 _PARTLY: Mapping[str, str] = {"changes": "files", "changes there": "files", "torn files": "files"}
 FIGURES: Mapping[str, Mapping[str, str]] = {
     "initial": {},
@@ -47,7 +54,7 @@ FIGURES: Mapping[str, Mapping[str, str]] = {
         "writes lost": "",
         "refused syncs": "",
         "conflicts": "files",
-        "kept files": "files",
+        "files set aside": "files",
     },
 }
 """Scenario -> its further numbers, and their units."""

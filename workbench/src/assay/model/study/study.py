@@ -20,8 +20,8 @@ from assay.model.study.kinds import AnyKindField
 from assay.model.study.needs import Needs
 from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
-from assay.model.study.replication import StudyReplication
 from assay.model.study.repeats import DEFAULT_REPEATS, Repeats, RepeatsField
+from assay.model.study.replication import StudyReplication
 from assay.model.study.schedule import Schedule
 from assay.model.study.settings import Settings
 from assay.model.study.stages import StageRule

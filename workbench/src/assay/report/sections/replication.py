@@ -1,4 +1,4 @@
-"""Replications: a line for each sync, as replication reports have them, and what was lost and how long it took to recover."""
+"""Replications: a line for each sync, as replication reports have them, and what was lost and recovered."""
 
 from assay.analyse.programs.results import ProgramResult
 from assay.model.result.result import ResultRow
@@ -26,15 +26,17 @@ _SYNC_COLUMNS = (
     Column("Link used", is_numeric=True),
 )
 _SYNC_CAPTION = (
-    "Medians over the repeats. Sent and received: what the link of the source's host carried meanwhile, with all headers, "
-    "whatever program it was for. Data: sizes of the new and updated files. Rate: bytes of the busier direction per second. "
-    "A steady line is all syncs while the application wrote. A sync without data has no rate: it consists of round trips."
+    "Medians over the repeats. Sent and received: what the link of the source's host carried meanwhile, with all "
+    "headers, whatever program it was for. Data: sizes of the new and updated files. Rate: bytes of the busier "
+    "direction per second. A steady line is all syncs while the application wrote. A sync without data has no rate: it "
+    "consists of round trips."
 )
 _RECOVERY_CAPTION = (
-    "Medians over the repeats. Lag: age of the oldest write that the replica did not have, sampled every "
-    "50 ms; 0 if it had all. Recovery point: the same when the source was lost. Recovery time: from the loss until the replica had its "
-    "first write on storage, with detection. There: changes that the replica had when a sync had failed; torn: files that "
-    "were neither the old nor the new version. Set aside: files that only the old source had, which failback did not overwrite."
+    "Medians over the repeats. Lag: age of the oldest write that the replica did not have, sampled every 50 ms; 0 if "
+    "it had all. Recovery point: the same when the source was lost. Recovery time: from the loss until the replica had "
+    "its first write on storage, with detection. There: changes that the replica had when a sync had failed; torn: "
+    "files that were neither the old nor the new version. Set aside: files that only the old source had, which "
+    "failback did not overwrite."
 )
 
 
@@ -58,8 +60,14 @@ def replication_tables(view: RunView, found: list[tuple[ResultRow, ProgramResult
     names = {name: unit for figures in (*FIGURES.values(), COMMON) for name, unit in figures.items()}
     shown = {name: unit for name, unit in names.items() if any(name in result.figures for _, result in replications)}
     if shown:
-        columns = (Column("Policy"), *(Column(numbers.capitalized(name), "" if unit == "s" else unit, is_numeric=True) for name, unit in shown.items()))
-        rows = tuple(
+        columns = (
+            Column("Policy"),
+            *(
+                Column(numbers.capitalized(name), "" if unit == "s" else unit, is_numeric=True)
+                for name, unit in shown.items()
+            ),
+        )
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
             (_policy(view, row), *(_cell(result, name, unit) for name, unit in shown.items()))
             for row, result in replications
             if any(name in result.figures for name in shown)
@@ -78,7 +86,9 @@ def _sync_line(view: RunView, row: ResultRow, result: ProgramResult, label: str)
         found = result.figures.get(figure_of(label, name))
         return None if found is None else found.median
 
-    last = [task.figures for sample in row.samples for task in sample.tasks if figure_of(label, "start") in task.figures]
+    last = [
+        task.figures for sample in row.samples for task in sample.tasks if figure_of(label, "start") in task.figures
+    ]
     start = last[-1][figure_of(label, "start")] if last else None
     end = None if start is None else start + last[-1].get(figure_of(label, "duration"), 0.0)
     has_data = bool(value("data"))
@@ -88,7 +98,10 @@ def _sync_line(view: RunView, row: ResultRow, result: ProgramResult, label: str)
         label,
         *(numbers.NONE if time is None else numbers.utc_time(time) for time in (start, end)),
         _time(value("duration")),
-        *(Num(numbers.NONE if amount is None else f"{amount:,.0f} B", amount) for amount in map(value, ("sent", "received", "data"))),
+        *(
+            Num(numbers.NONE if amount is None else f"{amount:,.0f} B", amount)
+            for amount in map(value, ("sent", "received", "data"))
+        ),
         *(_count(value(name)) for name in ("new", "updated", "deleted", "unchanged", "errors")),
         _number(rate),
         Num(numbers.NONE if used is None else f"{used:.1f} %", used),
@@ -111,4 +124,3 @@ def _count(value: float | None) -> Num:
 
 def _number(value: float | None) -> Num:
     return Num(numbers.NONE if value is None else numbers.significant(value), value)
-

@@ -3,5 +3,5 @@
 from assay.model.room import Room
 
 ROOM = Room(
-    hooks={"replication_commands": "assay.rooms.replication.work.commands:replication_commands"},
+    hooks={"replication_commands": "assay.rooms.replication.expansion:replication_commands"},
 )

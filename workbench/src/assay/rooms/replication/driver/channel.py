@@ -36,7 +36,7 @@ while True:
         else:
             while piece: piece = piece[os.write(1, piece):]
 """
-"""What runs on the replica's host between ssh and the socket. It ends when nothing comes for 30 s: a cut link sends no end."""
+"""What runs on the replica's host between ssh and the socket. It ends when nothing comes for 30 s, as on a cut link."""
 
 
 class LostError(DriverError):
@@ -54,7 +54,7 @@ class Channel:
             host: The replica's host.
             folder: Its directory there.
         """
-        self._command = [*ssh, host, shlex.join(["python3", "-c", _SHUTTLE, folder, SOCKET])]
+        self._command = [*ssh, host, shlex.join(["python3", "-I", "-c", _SHUTTLE, folder, SOCKET])]
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer, self._lock = b"", threading.RLock()
         self._is_silent = threading.Event()

@@ -71,7 +71,7 @@ class Link:
 
 
 def _box_speed(here: str, there: str) -> float | None:
-    """Return the speed of the slowest part of a box's network between two hosts in Mbit/s; None if nothing limits it."""
+    """Return the speed in Mbit/s of the slowest part of a box between two hosts; None if nothing limits it."""
     folder = box_folder()
     if not folder:
         return None

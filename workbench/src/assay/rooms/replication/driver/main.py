@@ -1,4 +1,4 @@
-"""The beginning of the program: of the source, which a run starts, and of the replica's side, which the source starts."""
+"""The beginning of the program: a run starts the source's side, which starts the replica's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sys
 from .processes import DriverError
 from .replicators import SNAPSHOTS
 from .scenarios import SCENARIOS
-from .source import Job, Source
+from .source import ReplicationJob, SourceSide
 from .standby import Standby, delete_subvolumes
 
 ARCHIVE = "driver.zip"
@@ -25,7 +25,8 @@ above = os.path.dirname(sys.argv[1])
 if not os.path.isdir(above): os.mkdir(above)
 os.mkdir(sys.argv[1]); os.chdir(sys.argv[1])
 with open("{ARCHIVE}", "wb") as file: file.write(sys.stdin.buffer.read())
-words = [sys.executable, "-c", "import sys; sys.path.insert(0, '{ARCHIVE}'); from driver.main import replica; replica()"]
+start = "import sys; sys.path.insert(0, '{ARCHIVE}'); from driver.main import replica; replica()"
+words = [sys.executable, "-I", "-c", start]
 null = subprocess.DEVNULL
 subprocess.Popen(words + sys.argv[2:], stdin=null, stdout=null, stderr=open("log", "wb"), start_new_session=True)
 """
@@ -35,11 +36,11 @@ directories only in that of the repeat, which the engine of its host has made be
 
 def main() -> None:
     """Be the source of a repeat."""
-    job = Job(**json.loads(os.environ.pop("REPLICATION_JOB")))
+    job = ReplicationJob(**json.loads(os.environ.pop("REPLICATION_JOB")))
     source = None
     try:
         try:
-            source = Source(job, os.getcwd(), os.path.join(os.path.dirname(os.getcwd()), FOLDER))
+            source = SourceSide(job, os.getcwd(), os.path.join(os.path.dirname(os.getcwd()), FOLDER))
             start_replica(source)
             source.begin(socket.gethostname())
             SCENARIOS[job.scenario](source)
@@ -53,7 +54,7 @@ def main() -> None:
     os._exit(0)
 
 
-def start_replica(source: Source) -> None:
+def start_replica(source: SourceSide) -> None:
     """Start the replica's side on its host.
 
     Raises:
@@ -61,7 +62,7 @@ def start_replica(source: Source) -> None:
     """
     job, ends = source.job, source.ends
     options = [str(int(job.read_only)), str(int(job.is_btrfs))]
-    words = [*ends.ssh, ends.host, shlex.join(["python3", "-c", _UNPACK, ends.remote, *options])]
+    words = [*ends.ssh, ends.host, shlex.join(["python3", "-I", "-c", _UNPACK, ends.remote, *options])]
     with open(ARCHIVE, "rb") as archive:
         ended = subprocess.run(words, stdin=archive, capture_output=True, check=False)
     if ended.returncode:
@@ -69,7 +70,7 @@ def start_replica(source: Source) -> None:
         raise DriverError(f"{ends.host}: {lines[-1] if lines else f'exit code {ended.returncode}'}")
 
 
-def _end(source: Source) -> None:
+def _end(source: SourceSide) -> None:
     source.stop()
     if os.path.isdir(source.ends.here(SNAPSHOTS)):
         delete_subvolumes(source.ends.folder)

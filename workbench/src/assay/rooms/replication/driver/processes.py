@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -20,7 +21,9 @@ class Sync:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self.complaint = ""
+        """The last line that it printed to standard error, once it was waited for."""
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def start(self, words: list[str], reads: subprocess.Popen[bytes] | None = None, is_read: bool = False) -> Sync:
@@ -50,6 +53,9 @@ class Sync:
     def wait(self) -> int:
         """Wait for its end; returns the exit code, of several the first that is not 0."""
         codes = [process.wait() for process in self.processes]
+        if not self._errors.closed:
+            self.complaint = self._last_line()
+            self._errors.close()
         return next((code for code in codes if code), 0)
 
     def kill(self) -> None:
@@ -58,9 +64,7 @@ class Sync:
             kill_tree(process.pid)
         self.wait()
 
-    @property
-    def complaint(self) -> str:
-        """The last line that it printed to standard error."""
+    def _last_line(self) -> str:
         self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, self._errors.tell() - MAX_ERROR_BYTES))
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
@@ -71,10 +75,8 @@ def kill_tree(pid: int) -> None:
     """Kill a process and its descendants."""
     for child in _children(pid):
         kill_tree(child)
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _children(pid: int) -> list[int]:

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from .processes import DriverError, Sync, run
 from .standby import INCOMING, PROMOTED, RECEIVED, REPLICA
 
-SOURCE, CAUGHT, SNAPSHOTS = "source", "kept", "snapshots"
+SOURCE, SET_ASIDE, SNAPSHOTS = "source", "set-aside", "snapshots"
 """What is in the directory of the source: its tree, what a failback would have overwritten, and snapshots."""
+
+NANOSECONDS = "--modify-window=-1"
+"""By default rsync takes two versions of the same size and the same second for the same (rsync(1), --modify-window)."""
 
 
 @dataclass
@@ -47,10 +50,15 @@ class Ends:
         return os.path.join(self.remote, name)
 
 
-class Rsync:
-    """rsync over ssh; several streams share out the folders of the tree."""
+class Replicator:
+    """A replicator.
 
-    programs = ("rsync", "ssh")
+    Attributes:
+        programs: What both hosts must have for it.
+        is_continuous: It goes on by itself, and never ends.
+    """
+
+    programs: tuple[str, ...] = ("ssh",)
     is_continuous = False
 
     def __init__(self, ends: Ends) -> None:
@@ -63,6 +71,20 @@ class Rsync:
         Args:
             tree: Directory that is copied: the source, or a snapshot of it.
         """
+        raise NotImplementedError
+
+    def back(self) -> Sync:
+        """Start to copy the promoted replica over the source; what that would destroy goes into `SET_ASIDE`."""
+        raise NotImplementedError
+
+
+class Rsync(Replicator):
+    """rsync over ssh; several streams share out the folders of the tree."""
+
+    programs: tuple[str, ...] = ("rsync", "ssh")
+
+    def start(self, tree: str) -> Sync:
+        """See `Replicator`."""
         ends, sync = self.ends, Sync()
         target = f"{ends.host}:{ends.there(REPLICA)}/"
         temporary = f"--temp-dir={ends.there(INCOMING)}"
@@ -81,28 +103,27 @@ class Rsync:
         return sync.start([*self._words(temporary), f"{tree}/", target])
 
     def back(self) -> Sync:
-        """Start to copy the promoted replica over the source; what that would destroy goes into `CAUGHT`."""
+        """See `Replicator`."""
         ends = self.ends
         os.makedirs(ends.here(INCOMING), exist_ok=True)
-        keep = ["--backup", f"--backup-dir={ends.here(CAUGHT)}", f"--temp-dir={ends.here(INCOMING)}"]
+        keep = ["--backup", f"--backup-dir={ends.here(SET_ASIDE)}", f"--temp-dir={ends.here(INCOMING)}"]
         source = f"{ends.host}:{ends.there(PROMOTED)}/"
         return Sync().start([*self._words(*keep), source, f"{ends.here(SOURCE)}/"])
 
     def _words(self, *more: str) -> list[str]:
         ends = self.ends
         timeout = f"--timeout={max(1, round(ends.timeout_s))}"
-        return ["rsync", "-a", "--delete", timeout, "-e", shlex.join(ends.ssh), *more, *ends.options]
+        return ["rsync", "-a", "--delete", NANOSECONDS, timeout, "-e", shlex.join(ends.ssh), *more, *ends.options]
 
 
-class Rclone:
+class Rclone(Replicator):
     """rclone over SFTP."""
 
     programs = ("rclone", "ssh")
-    is_continuous = False
 
     def __init__(self, ends: Ends) -> None:
         """Look up how ssh reaches the replica: rclone has an SFTP client of its own."""
-        self.ends = ends
+        super().__init__(ends)
         found: dict[str, str] = {}
         for line in run([*ends.ssh, "-G", ends.host]).splitlines():
             key, _, value = line.partition(" ")
@@ -116,12 +137,12 @@ class Rclone:
         self._remote = ":sftp," + ",".join(f"{name}='{value}'" for name, value in settings.items() if value)
 
     def start(self, tree: str) -> Sync:
-        """See `Rsync.start`."""
+        """See `Replicator`."""
         return Sync().start([*self._words(), tree, f"{self._remote}:{self.ends.there(REPLICA)}"])
 
     def back(self) -> Sync:
-        """See `Rsync.back`."""
-        keep = f"--backup-dir={self.ends.here(CAUGHT)}"
+        """See `Replicator`."""
+        keep = f"--backup-dir={self.ends.here(SET_ASIDE)}"
         source = f"{self._remote}:{self.ends.there(PROMOTED)}"
         return Sync().start([*self._words(), keep, source, self.ends.here(SOURCE)])
 
@@ -141,11 +162,17 @@ class Lsyncd(Rsync):
     def start(self, tree: str) -> Sync:
         """Start the daemon in the foreground; it copies everything first, and never ends by itself."""
         ends = self.ends
-        extra = [f"--temp-dir={ends.there(INCOMING)}", f"--timeout={max(1, round(ends.timeout_s))}", *ends.options]
+        extra = [
+            NANOSECONDS,
+            f"--temp-dir={ends.there(INCOMING)}",
+            f"--timeout={max(1, round(ends.timeout_s))}",
+            *ends.options,
+        ]
         text = f"""
 settings {{ nodaemon = true, insist = true, statusFile = {_lua(ends.here("lsyncd.status"))} }}
 sync {{
-    default.rsync, source = {_lua(tree)}, target = {_lua(f"{ends.host}:{ends.there(REPLICA)}/")}, delay = 1, delete = true,
+    default.rsync, delay = 1, delete = true,
+    source = {_lua(tree)}, target = {_lua(f"{ends.host}:{ends.there(REPLICA)}/")},
     rsync = {{ archive = true, rsh = {_lua(shlex.join(ends.ssh))}, _extra = {{ {", ".join(map(_lua, extra))} }} }},
 }}
 """
@@ -158,18 +185,18 @@ def _lua(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-class BtrfsSend:
+class BtrfsSend(Replicator):
     """btrfs send and receive: each sync is a snapshot, of which only what is new is sent."""
 
     programs = ("btrfs", "ssh")
-    is_continuous = False
 
     def __init__(self, ends: Ends) -> None:
         """Do nothing yet; the last snapshot that both ends have is the parent of the next one."""
-        self.ends, self.parent = ends, ""
+        super().__init__(ends)
+        self.parent = ""
 
     def start(self, tree: str) -> Sync:
-        """See `Rsync.start`; the tree must be a read-only snapshot."""
+        """See `Replicator`; the tree must be a read-only snapshot."""
         ends, sync = self.ends, Sync()
         send = ["btrfs", "-q", "send", *(["-p", self.parent] if self.parent else []), *ends.options, tree]
         sync.start(send, is_read=True)
@@ -183,7 +210,7 @@ class BtrfsSend:
         subprocess.run([*self.ends.ssh, self.ends.host, words], stdin=subprocess.DEVNULL, check=False)
 
     def back(self) -> Sync:
-        """Send a snapshot of the promoted replica, and make it the source; the old source stays as `CAUGHT`."""
+        """Send a snapshot of the promoted replica, and make it the source; the old source stays as `SET_ASIDE`."""
         ends = self.ends
         parent = ends.there(f"{RECEIVED}/{os.path.basename(self.parent)}")
         send = shlex.join(["btrfs", "-q", "send", "-p", parent, ends.there(f"{RECEIVED}/back")])
@@ -193,16 +220,13 @@ class BtrfsSend:
     def finish_back(self) -> None:
         """Put what was received in the place of the source."""
         ends = self.ends
-        os.rename(ends.here(SOURCE), ends.here(CAUGHT))
+        os.rename(ends.here(SOURCE), ends.here(SET_ASIDE))
         run(["btrfs", "-q", "subvolume", "snapshot", ends.here(f"{SNAPSHOTS}/back"), ends.here(SOURCE)])
         self.parent = ends.here(f"{SNAPSHOTS}/back")
 
 
-class OwnCommand:
+class OwnCommand(Replicator):
     """A command of the user's own."""
-
-    programs = ("ssh",)
-    is_continuous = False
 
     def __init__(self, ends: Ends, forth: list[str], back: list[str]) -> None:
         """Do nothing yet.
@@ -212,24 +236,30 @@ class OwnCommand:
             forth: Words of the command that copies to the replica.
             back: Words of the one that copies back; empty if there is none.
         """
-        self.ends, self._forth, self._back = ends, forth, back
+        super().__init__(ends)
+        self._forth, self._back = forth, back
         if shutil.which(forth[0]) is None:
             raise DriverError(f"this host has no program {forth[0]}; install it, or write its whole path")
 
     def start(self, tree: str) -> Sync:
-        """See `Rsync.start`."""
+        """See `Replicator`."""
         return Sync().start(self._filled(self._forth, tree, REPLICA))
 
     def back(self) -> Sync:
-        """See `Rsync.back`; `$kept` is the directory for what would be overwritten."""
+        """See `Replicator`; `$kept` is the directory for what would be overwritten."""
         return Sync().start(self._filled(self._back, self.ends.here(SOURCE), PROMOTED))
 
     def _filled(self, words: list[str], tree: str, remote: str) -> list[str]:
         ends = self.ends
         values = {"source": tree, "replica": ends.there(remote), "host": ends.host, "ssh": shlex.join(ends.ssh)}
-        values |= {"kept": ends.here(CAUGHT), "incoming": ends.there(INCOMING)}
+        values |= {"kept": ends.here(SET_ASIDE), "incoming": ends.there(INCOMING)}
         return [re.sub(r"\$\{?(\w+)\}?", lambda name: values.get(name[1], name[0]), word) for word in words]
 
 
-WORDS = {"rsync": Rsync, "rclone": Rclone, "lsyncd": Lsyncd, "btrfs": BtrfsSend}
+WORDS: dict[str, type[Rsync | Rclone | Lsyncd | BtrfsSend]] = {
+    "rsync": Rsync,
+    "rclone": Rclone,
+    "lsyncd": Lsyncd,
+    "btrfs": BtrfsSend,
+}
 """Word of a study -> replicator."""

@@ -11,10 +11,10 @@ from statistics import median
 
 from . import trees
 from .processes import DriverError, Sync, wait_until
-from .replicators import CAUGHT, BtrfsSend
-from .source import MEND_SECONDS, SAMPLE_SECONDS, Meter, Source, Writer
+from .replicators import SET_ASIDE, BtrfsSend
+from .source import MEND_SECONDS, SAMPLE_SECONDS, SourceSide, SyncMeter, Writer
 from .standby import FIRST_WRITE, SILENCE_SECONDS
-from .watch import Watch
+from .watch import TreeWatch
 
 MAX_IDLE_SECONDS = 0.05
 MAX_TIMEOUTS = 10
@@ -29,20 +29,20 @@ CHANGED = "d0/changing"
 """A file that changes while it is copied."""
 
 
-def initial(source: Source) -> None:
+def initial(source: SourceSide) -> None:
     """Copy everything to an empty replica."""
     begin(source)
     source.stop()
     source.compare()
 
 
-def begin(source: Source) -> None:
+def begin(source: SourceSide) -> None:
     """Copy everything, and see that the replica is read-only."""
     source.measured("initial")
     source.print("write refused", float(bool(source.call("refused_write"))))
 
 
-def update(source: Source) -> None:
+def update(source: SourceSide) -> None:
     """Copy everything, change the source, and copy the changes."""
     begin(source)
     source.change(seed=source.job.seed + 1)
@@ -51,7 +51,7 @@ def update(source: Source) -> None:
     source.compare()
 
 
-def steady(source: Source) -> None:
+def steady(source: SourceSide) -> None:
     """Let an application write at the source while its replication goes on, and see how far the replica is behind."""
     begin(source)
     period = Period(source)
@@ -72,10 +72,10 @@ def steady(source: Source) -> None:
 class Period:
     """The time in which an application writes at the source, and the replica follows by the trigger of the study."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceSide) -> None:
         """Begin: the application writes from now on, and what has arrived is sampled."""
         self.source, self.syncs, self.late, self.failures = source, 0, 0, 0
-        self._before, self._meter = source.there(), Meter(source, "steady")
+        self._before, self._meter = source.there(), SyncMeter(source, "steady")
         source.call("sample", every_s=SAMPLE_SECONDS)
         self.writer = Writer(source.tree, source.job.write_every).start()
 
@@ -85,7 +85,7 @@ class Period:
         if self.source.replicator.is_continuous:
             time.sleep(job.runtime)
             return
-        watch, due = Watch(self.source.tree), time.monotonic()
+        watch, due = TreeWatch(self.source.tree), time.monotonic()
         while (now := time.monotonic()) < end:
             if job.every is None and not watch.wait(min(MAX_IDLE_SECONDS, end - now)):
                 continue
@@ -144,7 +144,7 @@ def sync_until(sync: Sync, end: float) -> bool:
     return True
 
 
-def half_way(source: Source, sync: Sync, size: int, what: str) -> None:
+def half_way(source: SourceSide, sync: Sync, size: int, what: str) -> None:
     """Wait until a sync has sent half of the new data.
 
     Raises:
@@ -176,7 +176,7 @@ class Fault:
     after: Callable[[], object] | None = None
 
 
-def disturbed(source: Source, fault: Fault) -> None:
+def disturbed(source: SourceSide, fault: Fault) -> None:
     """Let a sync of changes fail, and see what of them was there."""
     begin(source)
     source.stop()
@@ -185,7 +185,7 @@ def disturbed(source: Source, fault: Fault) -> None:
     wanted = trees.manifest(source.tree)
     if fault.before is not None:
         fault.before()
-    meter, sync = Meter(source, fault.label), source.start()
+    meter, sync = SyncMeter(source, fault.label), source.start()
     if fault.half_way is not None:
         half_way(source, sync, source.job.new * source.job.file_size, fault.about)
         fault.half_way(sync)
@@ -209,7 +209,7 @@ def disturbed(source: Source, fault: Fault) -> None:
         raise DriverError("the source is not what it was before the sync failed")
 
 
-def cut(source: Source) -> None:
+def cut(source: SourceSide) -> None:
     """Cut the link during a sync, and let it carry again when the replicator has given up."""
     began = 0.0
 
@@ -236,13 +236,13 @@ def cut(source: Source) -> None:
     finish_again(source, "resumed")
 
 
-def kill(source: Source) -> None:
+def kill(source: SourceSide) -> None:
     """Kill the replicator during a sync, and start it again."""
     disturbed(source, Fault("killed", "it was killed", half_way=lambda sync: sync.kill()))
     finish_again(source, "restarted")
 
 
-def full(source: Source) -> None:
+def full(source: SourceSide) -> None:
     """Let the replica's storage be full during a sync, and give it space again."""
     leave = source.job.new * source.job.file_size // 2
     disturbed(
@@ -257,14 +257,14 @@ def full(source: Source) -> None:
     finish_again(source, "repeated")
 
 
-def finish_again(source: Source, label: str) -> None:
+def finish_again(source: SourceSide, label: str) -> None:
     """Sync once more, which must bring everything."""
     source.measured(label)
     source.stop()
     source.compare()
 
 
-def changing(source: Source) -> None:
+def changing(source: SourceSide) -> None:
     """Change a file again and again while it is copied: the next sync, of a source at rest, must bring it whole."""
     begin(source)
     source.stop()
@@ -291,7 +291,7 @@ def changing(source: Source) -> None:
     finish_again(source, "final")
 
 
-def failover(source: Source) -> None:
+def failover(source: SourceSide) -> None:
     """Lose the source while it is written to, go on at the replica, and fail back."""
     job = source.job
     begin(source)
@@ -310,8 +310,8 @@ def failover(source: Source) -> None:
     fail_back(source, base)
 
 
-def lose(source: Source, writer: Writer) -> None:
-    """Lose the source as if its power failed: a sync that is under way is killed, and the replica hears nothing any more."""
+def lose(source: SourceSide, writer: Writer) -> None:
+    """Lose the source as if its power failed: a sync that is under way is killed, and nothing more is sent."""
     job = source.job
     source.call("expect_silence", seconds=SILENCE_SECONDS + 2 * job.detect)
     source.call("arm", detect_s=job.detect)
@@ -326,7 +326,7 @@ def lose(source: Source, writer: Writer) -> None:
     wait_until(lambda: bool(source.call("state")), MEND_SECONDS, "the replica was not promoted")
 
 
-def print_takeover(source: Source, takeover: dict[str, float], writer: Writer) -> None:
+def print_takeover(source: SourceSide, takeover: dict[str, float], writer: Writer) -> None:
     """Print recovery time and recovery point of a failover, by the source's clock."""
     offset, lost = source.offset, source.lost_at
     source.print("recovery time", takeover["written"] - offset - lost)
@@ -336,7 +336,7 @@ def print_takeover(source: Source, takeover: dict[str, float], writer: Writer) -
     source.print("writes lost", len(writer.times) - takeover["arrived"])
 
 
-def refused_sync(source: Source, base: dict[str, str]) -> None:
+def refused_sync(source: SourceSide, base: dict[str, str]) -> None:
     """Sync as if nothing had happened: the promoted replica must refuse it, and stay as it is."""
     sync = source.start()
     if source.replicator.is_continuous:
@@ -349,7 +349,7 @@ def refused_sync(source: Source, base: dict[str, str]) -> None:
     source.print("refused syncs", float(code != 0))
 
 
-def fail_back(source: Source, base: dict[str, str]) -> None:
+def fail_back(source: SourceSide, base: dict[str, str]) -> None:
     """Bring the state of the replica back to the source, keep what only the source had, and replicate again.
 
     Args:
@@ -361,7 +361,7 @@ def fail_back(source: Source, base: dict[str, str]) -> None:
     ours = trees.differing(base, here)
     conflicts = [path for path in ours if base.get(path) != there.get(path) and here.get(path) != there.get(path)]
     source.print("conflicts", len(conflicts))
-    meter = Meter(source, "failback")
+    meter = SyncMeter(source, "failback")
     if job.is_btrfs:
         source.call("snapshot", name="back")
     sync = source.replicator.back()
@@ -375,10 +375,10 @@ def fail_back(source: Source, base: dict[str, str]) -> None:
     meter.print(here, now, 0)
     if different := trees.differing(now, there):
         raise DriverError(f"after failback {len(different)} files differ, such as {different[0]}")
-    caught = source.ends.here(CAUGHT)
-    kept = set(trees.manifest(caught).values()) if os.path.isdir(caught) else set()
+    aside = source.ends.here(SET_ASIDE)
+    kept = set(trees.manifest(aside).values()) if os.path.isdir(aside) else set()
     lost = [path for path in ours if path in here and here[path] not in kept and here[path] != now.get(path)]
-    source.print("kept files", len(kept))
+    source.print("files set aside", len(kept))
     if lost:
         raise DriverError(f"failback lost {len(lost)} files that only the source had, such as {lost[0]}")
     source.call("demote")

@@ -22,7 +22,7 @@ MEND_SECONDS = 60.0
 
 
 @dataclass
-class Job:
+class ReplicationJob:
     """What a repeat does, from the study: sizes in bytes, times in seconds."""
 
     scenario: str
@@ -53,10 +53,10 @@ class Job:
         return self.replicator == "btrfs"
 
 
-class Source:
+class SourceSide:
     """The source of one repeat, connected to its replica."""
 
-    def __init__(self, job: Job, folder: str, remote: str) -> None:
+    def __init__(self, job: ReplicationJob, folder: str, remote: str) -> None:
         """Connect nothing yet.
 
         Args:
@@ -153,7 +153,7 @@ class Source:
 
     def measured(self, label: str, must_succeed: bool = True) -> int:
         """Run one sync, and print its numbers; returns its exit code."""
-        before, meter = self.there(), Meter(self, label)
+        before, meter = self.there(), SyncMeter(self, label)
         if self.replicator.is_continuous:
             code = self._measure_until_equal(meter)
         else:
@@ -167,7 +167,7 @@ class Source:
         meter.print(before, self.there(), int(code != 0))
         return code
 
-    def _measure_until_equal(self, meter: Meter) -> int:
+    def _measure_until_equal(self, meter: SyncMeter) -> int:
         """Let a replicator that goes on by itself bring everything."""
         if self.running is None:
             self.start()
@@ -194,8 +194,9 @@ class Source:
     # Changes.
 
     def change(self, seed: int, first: int = 0) -> None:
-        """Change the source as the study says."""
+        """Change the source as the study says, in a new second: not every replicator compares parts of one."""
         job = self.job
+        time.sleep(1.0 - time.time() % 1.0)
         trees.change_tree(self.tree, job.new, job.updated, job.deleted, job.file_size, seed, first)
 
     def compare(self) -> None:
@@ -209,17 +210,18 @@ class Source:
         attributes = trees.differing(trees.attributes(self.tree), self.call("attributes"))
         self.print("different attributes", len(attributes))
         if different:
-            raise DriverError(f"source and replica differ in {len(different)} files, such as {different[0]}")
+            what = f"source and replica differ in {len(different)} files, such as {different[0]}"
+            raise DriverError(f"{what}, and {self.job.replicator} reports no error")
 
     def call(self, do: str, **fields: Any) -> Any:
         """Have the replica's side do something."""
         return self.channel.call(do, **fields)
 
 
-class Meter:
+class SyncMeter:
     """Numbers of one sync, or of the syncs of a time."""
 
-    def __init__(self, source: Source, label: str) -> None:
+    def __init__(self, source: SourceSide, label: str) -> None:
         """Begin."""
         self._source, self._label = source, label
         self._start, self._begin, self._bytes = time.time(), time.monotonic(), source.link.counters()

@@ -20,8 +20,9 @@ from .processes import DriverError, kill_users, run
 
 REPLICA, VIEW, PROMOTED, RECEIVED = "replica", "view", "promoted", "received"
 INCOMING, FILLER, SOCKET = "incoming", "filler", "standby.sock"
-"""What is in the directory of the replica: what replicators write, the read-only view of it for its users, the same after
-promotion, the snapshots that had arrived by then, files that are not whole yet, what fills the storage up, and the socket."""
+"""What is in the directory of the replica: what replicators write, the read-only view of it for its users, the same
+after promotion, the snapshots that had arrived by then, files that are not whole yet, what fills the storage up, and
+the socket."""
 WRITES = "writes"
 """Folder of the source into which its steady writer writes, one file after the other."""
 FIRST_WRITE = "first-write"
@@ -29,7 +30,7 @@ FIRST_WRITE = "first-write"
 WRITE_BYTES = 4096
 FILL_BYTES = 256 << 20
 SILENCE_SECONDS = 20.0
-"""Without a request for so long the source is gone, and with it the repeat, unless it has announced a longer silence."""
+"""Without a request for so long the source is gone, and with it the repeat, unless it announced a longer silence."""
 _NEW_MOUNT_NAMESPACE = 0x20000
 
 
@@ -310,12 +311,12 @@ class Standby:
 
 
 def delete_subvolumes(folder: str) -> None:
-    """Delete the subvolumes of btrfs in a directory and in its directories, which rmdir(2) refuses while they are read-only."""
+    """Delete the subvolumes of btrfs below a directory, which rmdir(2) refuses while they are read-only."""
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
         if os.path.islink(path) or not os.path.isdir(path):
             continue
-        if os.stat(path).st_ino == 256:  # noqa: PLR2004
+        if os.stat(path).st_ino == 256:
             run(["btrfs", "-q", "subvolume", "delete", path])
         else:
             delete_subvolumes(path)

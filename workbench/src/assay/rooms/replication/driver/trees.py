@@ -26,7 +26,7 @@ class Changes(NamedTuple):
 
 
 def write_file(path: str, size: int, seed: str) -> None:
-    """Write a file of bytes that do not compress; with the same seed the same ones. It is there whole, or not at all."""
+    """Write a file of bytes that do not compress, from a seed. It is there whole, or not at all."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     source, part = random.Random(seed), f"{path}.new"
     with open(part, "wb") as file:

@@ -13,7 +13,7 @@ GATHER_SECONDS = 0.1
 """Changes that follow so soon are replicated together."""
 
 
-class Watch:
+class TreeWatch:
     """Watches the directories of a tree."""
 
     def __init__(self, root: str) -> None:

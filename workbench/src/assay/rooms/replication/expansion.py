@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.study.replication import ReplicationCase, StudyReplication
-from assay.model.units import format_duration
 from assay.model.study.replication_figures import figure_pattern, scenario_figures
+from assay.model.units import format_duration
 from assay.rooms.replication import driver
 
 PROGRAM = "REPLICATION_PROGRAM"
@@ -38,7 +38,7 @@ def replication_commands(name: str, entry: StudyReplication) -> dict[str, dict[s
 def _command(entry: StudyReplication, case: ReplicationCase) -> dict[str, Any]:
     figures = scenario_figures(case.scenario)
     written: dict[str, Any] = {
-        "run": ["python3", "-c", _START],
+        "run": ["python3", "-I", "-c", _START],
         # One task, on the source. The engine of the replica's host has none: it makes and removes the directory there.
         "tasks": 1,
         "hosts": 2,
@@ -51,7 +51,7 @@ def _command(entry: StudyReplication, case: ReplicationCase) -> dict[str, Any]:
 
 
 def _job(entry: StudyReplication, case: ReplicationCase) -> dict[str, Any]:
-    """Return the fields of the driver's `Job`: times in seconds, the link in Mbit/s."""
+    """Return the fields of the driver's `ReplicationJob`: times in seconds, the link in Mbit/s."""
     return {
         "scenario": case.scenario,
         "replicator": case.replicator.word,
