@@ -136,10 +136,10 @@ def test_a_failover_has_a_recovery_point_and_loses_nothing_that_was_written(
     assert 0 < found["lag median"] <= found["lag longest"]
     assert (found["writes lost"] > 0) == (found["recovery point"] > 0)
     assert found["refused syncs"] == 1
-    # The four files that both sides changed; the source's versions of these, its new file and its lost writes are kept.
+    # The four files that both sides changed; the source's versions, its new file and its lost writes are set aside.
     assert found["conflicts"] == 4
     assert found["files set aside"] >= 5 + found["writes lost"]
-    assert found["syncs"] >= 2
+    assert found["syncs"] >= 1
 
 
 @pytest.mark.parametrize("number", range(KILLS))

@@ -175,7 +175,10 @@ def estimate_study(
         key = (uses, *work_key(case))
         if key not in known:
             known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses))
-        seconds = measured.get(case.id, known[key].seconds)
+        assumed = known[key].seconds
+        if (command := study.workloads[case.workload].command) is not None and command.task_seconds is not None:
+            assumed += command.task_seconds - TASK_SECONDS
+        seconds = measured.get(case.id, assumed)
         estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
     round_seconds = sum(item.seconds for item in estimates)
     scheduled_seconds = 0.0 if study.schedule is None else study.schedule.over / 1e9
@@ -447,7 +450,8 @@ def _brief(seconds: float) -> str:
 def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tuple[str, ...]:
     lines: list[str] = []
     unmeasured = list(dict.fromkeys(case.target for case in cases if case.id not in measured))
-    if any(case.group == "programs" and case.id not in measured for case in cases):
+    commands = [study.workloads[case.workload].command for case in cases if case.id not in measured]
+    if any(command is not None and command.task_seconds is None for command in commands):
         lines.append(
             f"Each task of a command takes {about_duration(TASK_SECONDS)}: only a run can say how long it takes."
         )

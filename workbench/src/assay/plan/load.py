@@ -23,7 +23,14 @@ from assay.model.source import (
     with_field_name,
     without_consequences,
 )
-from assay.model.study.commands import SHARED_FIELDS, InputFile, OutputFigure, StudyCommand, as_workload
+from assay.model.study.commands import (
+    SHARED_FIELDS,
+    UNWRITTEN_FIELDS,
+    InputFile,
+    OutputFigure,
+    StudyCommand,
+    as_workload,
+)
 from assay.model.study.kinds import kinds
 from assay.model.study.parameters import DEFINITIONS, inapplicable_fields
 from assay.model.study.replication import StudyReplication
@@ -344,8 +351,7 @@ def _known_keys(path: Path) -> list[str]:
     models = _models(path)
     known = dict.fromkeys(key for model in models for key in _keys(model))
     if models == (StudyCommand,):
-        known.pop("task_words")
-        return [*known, *SHARED_FIELDS, *sorted(_COMMAND_PARAMETERS)]
+        return [*(name for name in known if name not in UNWRITTEN_FIELDS), *SHARED_FIELDS, *sorted(_COMMAND_PARAMETERS)]
     return [*known, "defaults", "commands"] if models == (Study,) else [*known]
 
 

@@ -255,6 +255,11 @@ class StudyCommand(Frozen):
         (), description="Words that stand for $task; empty: numbers from 1."
     )
 
+    task_seconds: float | None = Field(
+        None,
+        description="Seconds that a task is assumed to take, if something is known of it; never written in a study.",
+    )
+
     @property
     def programs(self) -> Iterator[tuple[str, ProgramWords]]:
         """Its programs, by field."""
@@ -265,6 +270,8 @@ class StudyCommand(Frozen):
             yield "check", self.check
 
 
+UNWRITTEN_FIELDS = ("task_words", "task_seconds")
+"""Fields of a command that no study has: they follow from others."""
 SHARED_FIELDS = ("targets", "where", "exclude", "zip", "optional")
 """Fields that commands share with workloads, apart from parameters."""
 

@@ -296,7 +296,7 @@ class StudyReplication(Frozen):
             words += [scenario] if len(self.scenario) > 1 else []
             has_triggers = len(self.trigger) > 1 and scenario in ("steady", "failover")
             words += [("on-change" if every is None else format_duration(every))] if has_triggers else []
-            words += [f"{streams}-streams"] if len(self.streams) > 1 else []
+            words += [f"{streams}-{'stream' if streams == 1 else 'streams'}"] if len(self.streams) > 1 else []
             yield ReplicationCase("-".join(words), replicator, scenario, every, streams)
 
     def btrfs_hosts(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from assay.model.frozen import Frozen
 from assay.model.money.study_prices import StudyPrices
 from assay.model.study import axis, names
 from assay.model.study.axis import Axis, SingleField, SweepField, ValueKind, fault
-from assay.model.study.commands import RUN, StudyCommand
+from assay.model.study.commands import RUN, UNWRITTEN_FIELDS, StudyCommand
 from assay.model.study.hosts import AnyHosts, Hosts
 from assay.model.study.kinds import AnyKindField
 from assay.model.study.needs import Needs
@@ -379,7 +379,7 @@ def _command_schema(workload: Mapping[str, Any], own: Mapping[str, Any]) -> dict
     """Return the schema of a command as it is written: its own fields, and those of workloads that it has."""
     left_out = {"operations", *(name for name, item in DEFINITIONS.items() if not item.applies_to("programs"))}
     shared = {name: field for name, field in workload["properties"].items() if name not in left_out}
-    fields = {name: field for name, field in own["properties"].items() if name != "task_words"}
+    fields = {name: field for name, field in own["properties"].items() if name not in UNWRITTEN_FIELDS}
     for name in ("inputs", "figures"):
         # A plain text is the path, or the pattern.
         forms = {"anyOf": [{"type": "string", "minLength": 1}, fields[name]["additionalProperties"]]}

@@ -16,7 +16,7 @@ from assay.report import numbers
 from assay.report.costs import target_costs
 from assay.report.document import Block, Bullets, Cell, Column, Num, Paragraph, Section, Table
 from assay.report.pricing import money_cell
-from assay.report.sections.replication import replication_tables, syncs_of
+from assay.report.sections.replication import replication_blocks, syncs_of
 from assay.report.view import RunView
 
 _COSTS = (
@@ -66,7 +66,7 @@ def command_blocks(view: RunView) -> tuple[Block, ...]:
     if bounds:
         blocks.append(Bullets(tuple(bounds[:MAX_SENTENCES])))
     blocks.append(_table(view, found))
-    more = (*replication_tables(view, found), _figures_table(view, found), _costs_table(view, found))
+    more = (*replication_blocks(view, found), _figures_table(view, found), _costs_table(view, found))
     return (*blocks, *(table for table in more if table is not None))
 
 

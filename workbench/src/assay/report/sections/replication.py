@@ -4,27 +4,28 @@ from assay.analyse.programs.results import ProgramResult
 from assay.model.result.result import ResultRow
 from assay.model.study.replication_figures import COMMON, FIGURES, SYNCS, figure_of
 from assay.report import numbers
-from assay.report.document import Cell, Column, Num, Table
+from assay.report.document import Block, Cell, Column, Heading, Num, Table
 from assay.report.view import RunView
 
 _LABELS = tuple(dict.fromkeys(label for labels in SYNCS.values() for label in labels))
 _SYNC_COLUMNS = (
     Column("Policy"),
     Column("Sync"),
-    Column("Start", "UTC, last repeat", drop_rank=3),
-    Column("End", "UTC, last repeat", is_detail=True),
     Column("Duration", is_numeric=True),
-    Column("Sent", "link", is_numeric=True),
-    Column("Received", "link", is_numeric=True, drop_rank=2),
-    Column("Data", is_numeric=True),
-    Column("New", "files", is_numeric=True, drop_rank=2),
-    Column("Updated", "files", is_numeric=True, drop_rank=2),
-    Column("Deleted", "files", is_numeric=True, drop_rank=2),
-    Column("Unchanged", "files", is_numeric=True, is_detail=True),
-    Column("Errors", is_numeric=True, drop_rank=1),
     Column("Rate", "Mbit/s", is_numeric=True),
     Column("Link used", is_numeric=True),
+    Column("Data", "bytes", is_numeric=True),
+    Column("Sent", "bytes", is_numeric=True),
+    Column("Received", "bytes", is_numeric=True, drop_rank=2),
+    Column("New", "files", is_numeric=True, drop_rank=1),
+    Column("Updated", "files", is_numeric=True, drop_rank=1),
+    Column("Deleted", "files", is_numeric=True, drop_rank=1),
+    Column("Unchanged", "files", is_numeric=True, is_detail=True),
+    Column("Errors", is_numeric=True),
+    Column("Start", "UTC, last repeat", drop_rank=3),
+    Column("End", "UTC, last repeat", is_detail=True),
 )
+_YES_OR_NO = ("write refused", "refused syncs")
 _SYNC_CAPTION = (
     "Medians over the repeats. Sent and received: what the link of the source's host carried meanwhile, with all "
     "headers, whatever program it was for. Data: sizes of the new and updated files. Rate: bytes of the busier "
@@ -45,7 +46,7 @@ def syncs_of(result: ProgramResult) -> list[str]:
     return [label for label in _LABELS if figure_of(label, "duration") in result.figures]
 
 
-def replication_tables(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> list[Table]:
+def replication_blocks(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> list[Block]:
     """Return the table of syncs, and that of what was lost and recovered; empty without replications.
 
     Args:
@@ -56,7 +57,8 @@ def replication_tables(view: RunView, found: list[tuple[ResultRow, ProgramResult
     if not replications:
         return []
     lines = [_sync_line(view, row, result, label) for row, result in replications for label in syncs_of(result)]
-    tables = [Table("replication-syncs", _SYNC_COLUMNS, tuple(lines), _SYNC_CAPTION, is_interactive=True)]
+    blocks: list[Block] = [Heading("Replication", "replication")]
+    blocks.append(Table("replication-syncs", _SYNC_COLUMNS, tuple(lines), _SYNC_CAPTION, is_interactive=True))
     names = {name: unit for figures in (*FIGURES.values(), COMMON) for name, unit in figures.items()}
     shown = {name: unit for name, unit in names.items() if any(name in result.figures for _, result in replications)}
     if shown:
@@ -72,8 +74,8 @@ def replication_tables(view: RunView, found: list[tuple[ResultRow, ProgramResult
             for row, result in replications
             if any(name in result.figures for name in shown)
         )
-        tables.append(Table("replication-recovery", columns, rows, _RECOVERY_CAPTION, is_interactive=True))
-    return tables
+        blocks.append(Table("replication-recovery", columns, rows, _RECOVERY_CAPTION, is_interactive=True))
+    return blocks
 
 
 def _policy(view: RunView, row: ResultRow) -> str:
@@ -96,21 +98,20 @@ def _sync_line(view: RunView, row: ResultRow, result: ProgramResult, label: str)
     return (
         _policy(view, row),
         label,
-        *(numbers.NONE if time is None else numbers.utc_time(time) for time in (start, end)),
         _time(value("duration")),
-        *(
-            Num(numbers.NONE if amount is None else f"{amount:,.0f} B", amount)
-            for amount in map(value, ("sent", "received", "data"))
-        ),
-        *(_count(value(name)) for name in ("new", "updated", "deleted", "unchanged", "errors")),
         _number(rate),
         Num(numbers.NONE if used is None else f"{used:.1f} %", used),
+        *(_count(value(name)) for name in ("data", "sent", "received")),
+        *(_count(value(name)) for name in ("new", "updated", "deleted", "unchanged", "errors")),
+        *(numbers.NONE if time is None else numbers.utc_time(time).removesuffix(" UTC") for time in (start, end)),
     )
 
 
 def _cell(result: ProgramResult, name: str, unit: str) -> Num:
     found = result.figures.get(name)
     value = None if found is None else found.median
+    if name in _YES_OR_NO and value in (0.0, 1.0):
+        return Num("yes" if value else "no", value)
     return _time(value) if unit == "s" else _count(value)
 
 

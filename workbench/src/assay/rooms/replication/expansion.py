@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.study.replication import ReplicationCase, StudyReplication
-from assay.model.study.replication_figures import figure_pattern, scenario_figures
+from assay.model.study.replication_figures import SYNCS, figure_pattern, scenario_figures
 from assay.model.units import format_duration
 from assay.rooms.replication import driver
 
@@ -23,6 +23,10 @@ _START = (
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Date of the files in the zip file, so that it has the same bytes each time."""
 SEED = 1
+SYNC_SECONDS = 4.0
+"""Assumed time of a sync without data and of what is looked at around it: measured over a line of 87 ms."""
+USUAL_LINK = 100_000_000
+"""Assumed speed of a line in bits per second, if the study does not state it."""
 
 
 def replication_commands(name: str, entry: StudyReplication) -> dict[str, dict[str, Any]]:
@@ -46,8 +50,18 @@ def _command(entry: StudyReplication, case: ReplicationCase) -> dict[str, Any]:
         "environment": {PROGRAM: _program(), JOB: json.dumps(_job(entry, case))},
         "figures": {figure: {"pattern": figure_pattern(figure), "unit": unit} for figure, unit in figures.items()},
         "task_limit": format_duration(entry.task_limit),
+        "task_seconds": _seconds(entry, case),
     }
     return written if entry.targets is None else {**written, "targets": list(entry.targets)}
+
+
+def _seconds(entry: StudyReplication, case: ReplicationCase) -> float:
+    """Return the seconds that a repeat is assumed to take: data over the line, time of writing, and steps."""
+    data = (entry.files + 2 * (entry.new + entry.updated)) * entry.file_size
+    writing = entry.runtime / 1e9 if case.scenario in ("steady", "failover") else 0.0
+    waiting = {"failover": entry.detect / 1e9, "cut": 2 * entry.timeout / 1e9}.get(case.scenario, 0.0)
+    steps = SYNC_SECONDS * (len(SYNCS[case.scenario]) + 1)
+    return 8 * data / (entry.link or USUAL_LINK) + writing + waiting + steps
 
 
 def _job(entry: StudyReplication, case: ReplicationCase) -> dict[str, Any]:

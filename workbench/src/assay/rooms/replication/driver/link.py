@@ -10,6 +10,8 @@ from .processes import DriverError, run
 
 BOX_MARKER = "/run/assay-host"
 """File that only hosts of a cluster in a box have."""
+BOX_INTERFACE = "eth0"
+"""Their network interface."""
 
 
 def box_folder() -> str:
@@ -19,6 +21,18 @@ def box_folder() -> str:
     with open("/proc/1/cmdline", "rb") as file:
         words = file.read().decode().split("\0")
     return words[words.index("--folder") + 1]
+
+
+def queue_bytes(interface: str) -> int | None:
+    """Return the bytes that the shaper of a box's interface has sent; None if there is none.
+
+    Where segments leave the kernel as one packet (GSO), only a queue counts the headers of each; a network card does so
+    on hosts that are no namespaces.
+    """
+    if not box_folder():
+        return None
+    queues = json.loads(run(["tc", "-s", "-j", "qdisc", "show", "dev", interface]))
+    return next((queue["bytes"] for queue in queues if queue.get("root") and queue["kind"] == "htb"), None)
 
 
 def ssh_words(timeout_s: float) -> list[str]:

@@ -90,19 +90,24 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def kill_users(folder: str) -> int:
-    """Kill the processes that work in a directory, apart from this one; returns how many there were."""
-    count = 0
+def users_of(folder: str) -> list[int]:
+    """Return the processes that work in a directory, apart from this one."""
+    found = []
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) != os.getpid():
-            try:
-                place = os.readlink(f"/proc/{name}/cwd")
-                if f"{place}/".startswith(f"{folder}/"):
-                    os.kill(int(name), signal.SIGKILL)
-                    count += 1
-            except OSError:
-                continue
-    return count
+            with contextlib.suppress(OSError):
+                if f"{os.readlink(f'/proc/{name}/cwd')}/".startswith(f"{folder}/"):
+                    found.append(int(name))
+    return found
+
+
+def kill_users(folder: str) -> int:
+    """Kill the processes that work in a directory, apart from this one; returns how many there were."""
+    users = users_of(folder)
+    for pid in users:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return len(users)
 
 
 def run(words: list[str]) -> str:

@@ -195,6 +195,8 @@ def disturbed(source: SourceSide, fault: Fault) -> None:
         fault.after()
     if isinstance(source.replicator, BtrfsSend):
         source.finish(sync)
+    # What was sent before may arrive a moment later.
+    wait_until(lambda: not source.call("receivers"), MEND_SECONDS, "the replica still receives")
     found = source.there()
     if not code:
         raise DriverError(f"{source.job.replicator} reports no error although {fault.about}")

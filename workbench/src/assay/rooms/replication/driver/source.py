@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -9,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import report, trees
-from .channel import Channel
-from .link import Link, ssh_words
+from .channel import Channel, LostError
+from .link import Link, queue_bytes, ssh_words
 from .processes import DriverError, Sync, run, wait_until
 from .replicators import SNAPSHOTS, SOURCE, WORDS, BtrfsSend, Ends, OwnCommand
 from .standby import WRITE_BYTES, write_name
@@ -191,6 +192,14 @@ class SourceSide:
             self.running.kill()
             self.running = None
 
+    def carried(self) -> tuple[int, int]:
+        """Return the bytes that the link has received and sent, with the headers of all packets on the line."""
+        received, sent = self.link.counters()
+        ours, theirs = queue_bytes(self.link.interface), None
+        with contextlib.suppress(LostError):
+            theirs = self.call("sent_bytes")
+        return received if theirs is None else theirs, sent if ours is None else ours
+
     # Changes.
 
     def change(self, seed: int, first: int = 0) -> None:
@@ -224,13 +233,14 @@ class SyncMeter:
     def __init__(self, source: SourceSide, label: str) -> None:
         """Begin."""
         self._source, self._label = source, label
-        self._start, self._begin, self._bytes = time.time(), time.monotonic(), source.link.counters()
+        self._bytes = source.carried()
+        self._start, self._begin = time.time(), time.monotonic()
         self._seconds, self._received, self._sent = 0.0, 0, 0
 
     def stop(self) -> None:
         """End."""
         self._seconds = time.monotonic() - self._begin
-        now = self._source.link.counters()
+        now = self._source.carried()
         self._received, self._sent = (after - before for after, before in zip(now, self._bytes))  # noqa: B905
 
     def print(self, before: dict[str, str], after: dict[str, str], errors: int) -> None:

@@ -16,7 +16,8 @@ import time
 from typing import Any
 
 from . import trees
-from .processes import DriverError, kill_users, run
+from .link import BOX_INTERFACE, queue_bytes
+from .processes import DriverError, kill_users, run, users_of
 
 REPLICA, VIEW, PROMOTED, RECEIVED = "replica", "view", "promoted", "received"
 INCOMING, FILLER, SOCKET = "incoming", "filler", "standby.sock"
@@ -118,6 +119,10 @@ class Standby:
         """Wait for so long without a request before the source counts as gone."""
         self.silence_s = seconds
 
+    def sent_bytes(self) -> int | None:
+        """Return the bytes that this host of a box has sent; None if its link has no shaper."""
+        return queue_bytes(BOX_INTERFACE)
+
     def ping(self) -> None:
         """Do nothing: each request shows that the source is alive."""
 
@@ -132,6 +137,10 @@ class Standby:
     def attributes(self) -> dict[str, str]:
         """Return the attributes of each file of the replica."""
         return trees.attributes(self.current)
+
+    def receivers(self) -> int:
+        """Return how many processes still write what a sync has sent."""
+        return len(users_of(self.path(REPLICA)))
 
     def refused_write(self) -> str:
         """Try to write as a user of the replica would; returns the error, empty if it was possible."""
