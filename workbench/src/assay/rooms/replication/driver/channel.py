@@ -15,7 +15,9 @@ from .processes import DriverError, kill_tree
 from .standby import SOCKET
 
 PING_SECONDS = 0.25
-CONNECT_SECONDS = 45.0
+CONNECT_SECONDS = 60.0
+ATTEMPT_SECONDS = 15.0
+"""Longest time of one attempt: ssh waits for ever if a packet of its key exchange is lost with the link."""
 _SHUTTLE = """
 import os, select, socket, sys, time
 os.chdir(sys.argv[1])
@@ -76,7 +78,7 @@ class Channel:
                 self._buffer = b""
             self._is_silent.clear()
             try:
-                self.call("ping", timeout_s=max(5.0, end - time.monotonic()))
+                self.call("ping", timeout_s=ATTEMPT_SECONDS)
                 return
             except LostError:
                 if time.monotonic() > end:
@@ -99,6 +101,10 @@ class Channel:
                 reply = json.loads(self._line(process, timeout_s))
             except OSError:
                 raise LostError(self._why(process)) from None
+            except LostError:
+                # An answer that comes later must not be taken for that of another request.
+                self.close()
+                raise
         if "error" in reply:
             raise DriverError(f"replica: {reply['error']}")
         return reply["result"]
