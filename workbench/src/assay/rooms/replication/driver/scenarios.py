@@ -176,8 +176,8 @@ class Fault:
     after: Callable[[], object] | None = None
 
 
-def disturbed(source: SourceSide, fault: Fault) -> None:
-    """Let a sync of changes fail, and see what of them was there."""
+def disturbed(source: SourceSide, fault: Fault) -> dict[str, str]:
+    """Let a sync of changes fail, and see what of them was there; returns the files of the replica then."""
     begin(source)
     source.stop()
     before = source.there()
@@ -197,7 +197,8 @@ def disturbed(source: SourceSide, fault: Fault) -> None:
         source.finish(sync)
     # What was sent before may arrive a moment later.
     wait_until(lambda: not source.call("receivers"), MEND_SECONDS, "the replica still receives")
-    found = source.there()
+    # When a link is there again, the kernel still sends what it had taken from the replicator.
+    found = source.call("seen_when_silent") or source.there()
     if not code:
         raise DriverError(f"{source.job.replicator} reports no error although {fault.about}")
     meter.print(before, found, 1)
@@ -209,6 +210,7 @@ def disturbed(source: SourceSide, fault: Fault) -> None:
     source.print("torn files", len(trees.torn(before, wanted, found)))
     if trees.differing(wanted, trees.manifest(source.tree)):
         raise DriverError("the source is not what it was before the sync failed")
+    return found
 
 
 def cut(source: SourceSide) -> None:
@@ -218,6 +220,7 @@ def cut(source: SourceSide) -> None:
     def disturb(sync: Sync) -> None:
         nonlocal began
         source.call("expect_silence", seconds=SILENCE_SECONDS + 2 * MAX_TIMEOUTS * source.job.timeout)
+        source.call("look_when_silent", seconds=source.job.timeout / 2)
         began = time.monotonic()
         source.link.cut()
         end = began + MAX_TIMEOUTS * source.job.timeout
@@ -232,22 +235,22 @@ def cut(source: SourceSide) -> None:
         source.channel.connect(MEND_SECONDS)
 
     try:
-        disturbed(source, Fault("cut", "the link was cut", half_way=disturb, after=mend))
+        found = disturbed(source, Fault("cut", "the link was cut", half_way=disturb, after=mend))
     finally:
         source.link.mend()
-    finish_again(source, "resumed")
+    finish_again(source, "resumed", found)
 
 
 def kill(source: SourceSide) -> None:
     """Kill the replicator during a sync, and start it again."""
-    disturbed(source, Fault("killed", "it was killed", half_way=lambda sync: sync.kill()))
-    finish_again(source, "restarted")
+    found = disturbed(source, Fault("killed", "it was killed", half_way=lambda sync: sync.kill()))
+    finish_again(source, "restarted", found)
 
 
 def full(source: SourceSide) -> None:
     """Let the replica's storage be full during a sync, and give it space again."""
     leave = source.job.new * source.job.file_size // 2
-    disturbed(
+    found = disturbed(
         source,
         Fault(
             "full",
@@ -256,12 +259,18 @@ def full(source: SourceSide) -> None:
             after=lambda: source.call("empty"),
         ),
     )
-    finish_again(source, "repeated")
+    finish_again(source, "repeated", found)
 
 
-def finish_again(source: SourceSide, label: str) -> None:
-    """Sync once more, which must bring everything."""
-    source.measured(label)
+def finish_again(source: SourceSide, label: str, before: dict[str, str] | None = None) -> None:
+    """Sync once more, which must bring everything.
+
+    Args:
+        source: The source.
+        label: Name of the sync.
+        before: The files of the replica before it; None: those that it has now.
+    """
+    source.measured(label, before=before)
     source.stop()
     source.compare()
 

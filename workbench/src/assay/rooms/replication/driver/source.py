@@ -152,9 +152,18 @@ class SourceSide:
         self.running = None
         return code
 
-    def measured(self, label: str, must_succeed: bool = True) -> int:
-        """Run one sync, and print its numbers; returns its exit code."""
-        before, meter = self.there(), SyncMeter(self, label)
+    def measured(self, label: str, must_succeed: bool = True, before: dict[str, str] | None = None) -> int:
+        """Run one sync, and print its numbers; returns its exit code.
+
+        Args:
+            label: Name of the sync.
+            must_succeed: It is an error if it fails.
+            before: The files that the replica had; None: those that it has now.
+
+        Raises:
+            DriverError: It failed, and must not.
+        """
+        before, meter = before if before is not None else self.there(), SyncMeter(self, label)
         if self.replicator.is_continuous:
             code = self._measure_until_equal(meter)
         else:

@@ -59,6 +59,8 @@ class Standby:
         self.sampling, self.has_ended = threading.Event(), threading.Event()
         self.arrived_writes = 0
         self.lock = threading.RLock()
+        self.look_s = 0.0
+        self.seen: dict[str, str] = {}
         self.fault = ""
         for name in (REPLICA, INCOMING):
             os.mkdir(self.path(name))
@@ -122,6 +124,14 @@ class Standby:
     def sent_bytes(self) -> int | None:
         """Return the bytes that this host of a box has sent; None if its link has no shaper."""
         return queue_bytes(BOX_INTERFACE)
+
+    def look_when_silent(self, seconds: float) -> None:
+        """Note the files of the replica as soon as there was no request for so many seconds, while a link is cut."""
+        self.look_s = seconds
+
+    def seen_when_silent(self) -> dict[str, str]:
+        """Return the files that were noted then; empty if there was no such silence."""
+        return self.seen
 
     def ping(self) -> None:
         """Do nothing: each request shows that the source is alive."""
@@ -297,6 +307,9 @@ class Standby:
 
     def _look(self) -> None:
         silent = time.monotonic() - self.last_request
+        if self.look_s and silent > self.look_s:
+            self.look_s = 0.0
+            self.seen = self.manifest()
         if self.detect_s and silent > self.detect_s:
             self.promote(time.time())
         if silent > self.silence_s or not os.path.isdir(self.folder):
