@@ -217,10 +217,13 @@ def cut(source: SourceSide) -> None:
     """Cut the link during a sync, and let it carry again when the replicator has given up."""
     began = 0.0
 
-    def disturb(sync: Sync) -> None:
-        nonlocal began
+    def prepare() -> None:
+        # Before the sync: an answer would take time while the link is full.
         source.call("expect_silence", seconds=SILENCE_SECONDS + 2 * MAX_TIMEOUTS * source.job.timeout)
         source.call("look_when_silent", seconds=source.job.timeout / 2)
+
+    def disturb(sync: Sync) -> None:
+        nonlocal began
         began = time.monotonic()
         source.link.cut()
         end = began + MAX_TIMEOUTS * source.job.timeout
@@ -235,7 +238,7 @@ def cut(source: SourceSide) -> None:
         source.channel.connect(MEND_SECONDS)
 
     try:
-        found = disturbed(source, Fault("cut", "the link was cut", half_way=disturb, after=mend))
+        found = disturbed(source, Fault("cut", "the link was cut", prepare, half_way=disturb, after=mend))
     finally:
         source.link.mend()
     finish_again(source, "resumed", found)
