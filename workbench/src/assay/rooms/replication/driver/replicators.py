@@ -56,10 +56,12 @@ class Replicator:
     Attributes:
         programs: What both hosts must have for it.
         is_continuous: It goes on by itself, and never ends.
+        resolution_s: Versions whose times differ by less may be the same to it, if their sizes are.
     """
 
     programs: tuple[str, ...] = ("ssh",)
     is_continuous = False
+    resolution_s = 2.1
 
     def __init__(self, ends: Ends) -> None:
         """Do nothing yet."""
@@ -82,6 +84,7 @@ class Rsync(Replicator):
     """rsync over ssh; several streams share out the folders of the tree."""
 
     programs: tuple[str, ...] = ("rsync", "ssh")
+    resolution_s = 0.0
 
     def start(self, tree: str) -> Sync:
         """See `Replicator`."""
@@ -189,6 +192,7 @@ class BtrfsSend(Replicator):
     """btrfs send and receive: each sync is a snapshot, of which only what is new is sent."""
 
     programs = ("btrfs", "ssh")
+    resolution_s = 0.0
 
     def __init__(self, ends: Ends) -> None:
         """Do nothing yet; the last snapshot that both ends have is the parent of the next one."""

@@ -212,9 +212,9 @@ class SourceSide:
     # Changes.
 
     def change(self, seed: int, first: int = 0) -> None:
-        """Change the source as the study says, in a new second: not every replicator compares parts of one."""
+        """Change the source as the study says, so much later that the replicator sees the difference in time."""
         job = self.job
-        time.sleep(1.0 - time.time() % 1.0)
+        time.sleep(self.replicator.resolution_s)
         trees.change_tree(self.tree, job.new, job.updated, job.deleted, job.file_size, seed, first)
 
     def compare(self) -> None:
