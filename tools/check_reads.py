@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "workbench" / "src" / "assay"
 
 KERNEL, OWN = "files that the kernel makes", "files that come with Assay"
+DRIVER = "what the kernel makes, and trees that the program itself has made: it runs on hosts without the workbench"
 ALLOWED = {
     "api/measure.py": {"safe_dump": "writes"},
     "cli/report.py": {"open": "opens a browser"},
@@ -58,6 +59,13 @@ ALLOWED = {
     "rooms/fit/work/profiles.py": {"read_bytes": OWN},
     "rooms/deploy/work/life/template.py": {"load": "templates of CloudFormation, whose tags the one reader refuses"},
     "rooms/deploy/work/roles/description.py": {"read_bytes": OWN, "read_text": OWN},
+    "rooms/replication/expansion.py": {"read_text": OWN},
+    "rooms/replication/driver/link.py": {"open": DRIVER},
+    "rooms/replication/driver/main.py": {"open": DRIVER},
+    "rooms/replication/driver/processes.py": {"open": DRIVER},
+    "rooms/replication/driver/source.py": {"open": DRIVER},
+    "rooms/replication/driver/standby.py": {"open": DRIVER},
+    "rooms/replication/driver/trees.py": {"open": DRIVER},
     "rooms/testbed/work/box.py": {"read_bytes": OWN},
     "rooms/testbed/work/disks.py": {"read_text": KERNEL},
     "rooms/testbed/work/folders.py": {"read_text": "a marker in a folder that only root can write"},

@@ -246,6 +246,8 @@ STUDIES = {
     "dasd-nfs-aoe": 1,
     "raid0-volumes": 1,
     "backing-file-systems": 1,
+    "replication": 2,
+    "failover": 2,
 }
 """Studies on several hosts -> the most hosts of a case."""
 MAX_ESTIMATE_SECONDS = 600

@@ -25,6 +25,7 @@ HOOKS = {
     "testbed_site": "(name, hosts, base, is run folder, targets): the `Site` of a box that is brought up for a run",
     "stack_document": "(name, region): a stack and its instances, as JSON of describe-stacks and describe-instances",
     "is_known_stack": "(name): whether a stack of that name was made from here and not removed since",
+    "replication_commands": "(name, entry): the commands of an entry of `replication`, by name, as a study writes them",
     "open_testbed": "(name, clients, servers): the `Site` of a box that is up",
 }
 """What the core lets rooms do, each one function of one room: parameters, and what it returns."""

@@ -5,7 +5,7 @@ known. Of YAML's notations, the surprising ones (yes, 010, 1:30, dates) are plai
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -70,6 +70,7 @@ class YamlSource:
         data: Plain Python values: mappings with text keys, lists, text, numbers, booleans, None.
         problems: Problems of the text itself; `read_with_problems` adds those of the values.
         commands: Names of workloads that are written below `commands`.
+        replicated: Name of a workload that an entry of `replication` became -> the entry.
     """
 
     data: Any = None
@@ -78,6 +79,7 @@ class YamlSource:
     values: dict[Path, tuple[int, int]] = field(default_factory=dict)
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
     commands: frozenset[str] = frozenset()
+    replicated: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def indefinite_label(self) -> str:
@@ -108,7 +110,9 @@ class YamlSource:
         return path
 
     def in_commands(self, path: Path) -> Path:
-        """Return the path of a workload's value; below `commands` if the workload was read from there."""
+        """Return the path of a workload's value; below `commands` or `replication` if it was read from there."""
+        if path[:1] == ("workloads",) and len(path) > 1 and (entry := self.replicated.get(str(path[1]))):
+            return ("replication", entry)
         if path[:1] != ("workloads",) or len(path) < 2 or path[1] not in self.commands:
             return path
         fields = path[3:] if path[2:3] in (("command",), ("replay",)) else path[2:]

@@ -12,6 +12,7 @@ from assay.model.study.parameters import DEFINITIONS, default_value, inapplicabl
 from assay.model.study.study import VALUE_KINDS, Study, Workload
 from assay.model.study.target import Target
 from assay.model.units import choices_hint
+from assay.plan.layout.replication import replication_faults
 from assay.plan.layout.tasks import command_faults
 from assay.plan.objects import OPERATIONS_USING
 from assay.plan.tree import order_fault
@@ -29,6 +30,7 @@ def crosscheck(study: Study) -> Iterator[FieldFault]:
     yield from _ranks(study)
     yield from _priced_targets(study)
     yield from _needs(study)
+    yield from replication_faults(study)
     if study.stages is not None and study.stages.cost is not None and study.prices is None:
         message = "a cost needs prices, and the study names none"
         yield FieldFault(path=("stages", "cost"), message=message, hint="add a section `prices:` to the study")

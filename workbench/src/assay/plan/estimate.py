@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.model.frozen import Frozen
 from assay.model.study.case import Case
-from assay.model.study.commands import RECORDED, REPLAY, RUN, StudyReplay, pace_factor
+from assay.model.study.commands import RECORDED, StudyReplay, pace_factor
 from assay.model.study.mixes import mix_of, moved_shares, read_share
 from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, OBJECTS, WRITES
 from assay.model.study.parameters import Parameters
@@ -177,7 +177,10 @@ def estimate_study(
         if key not in known:
             replay = study.workloads[case.workload].replay
             known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses), replay)
-        seconds = measured.get(case.id, known[key].seconds)
+        assumed = known[key].seconds
+        if (command := study.workloads[case.workload].command) is not None and command.task_seconds is not None:
+            assumed += command.task_seconds - TASK_SECONDS
+        seconds = measured.get(case.id, assumed)
         estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
     round_seconds = sum(item.seconds for item in estimates)
     scheduled_seconds = 0.0 if study.schedule is None else study.schedule.over / 1e9
@@ -458,12 +461,12 @@ def _brief(seconds: float) -> str:
 def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tuple[str, ...]:
     lines: list[str] = []
     unmeasured = list(dict.fromkeys(case.target for case in cases if case.id not in measured))
-    operations = {operation for case in cases if case.id not in measured for operation in case.operations}
-    if RUN in operations:
+    commands = [study.workloads[case.workload].command for case in cases if case.id not in measured]
+    if any(command is not None and command.task_seconds is None for command in commands):
         lines.append(
             f"Each task of a command takes {about_duration(TASK_SECONDS)}: only a run can say how long it takes."
         )
-    if REPLAY in operations:
+    if any(study.workloads[case.workload].replay is not None for case in cases if case.id not in measured):
         lines.append(
             "A trace takes as long as its recording, divided by its pace, also with pace: fast, which is quicker on "
             "fast storage; making its files takes additional time."

@@ -1,5 +1,6 @@
 """Reads a study file into a `Study`, or reports all problems in it."""
 
+import contextlib
 import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
@@ -9,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from assay.model.money.study_prices import StudyDesign, StudyPrices
 from assay.model.money.use import Use
+from assay.model.room import hook
 from assay.model.source import (
     FieldFault,
     Path,
@@ -25,6 +27,7 @@ from assay.model.study.commands import (
     ONLY_OF_REPLAYS,
     ONLY_OF_RUNS,
     SHARED_FIELDS,
+    UNWRITTEN_FIELDS,
     InputFile,
     OutputFigure,
     StudyCommand,
@@ -33,6 +36,7 @@ from assay.model.study.commands import (
 )
 from assay.model.study.kinds import kinds
 from assay.model.study.parameters import DEFINITIONS, inapplicable_fields
+from assay.model.study.replication import StudyReplication
 from assay.model.study.schedule import Schedule
 from assay.model.study.study import Exclusion, Output, Study, Workload, written_group
 from assay.model.units import choices_hint, display_value
@@ -107,12 +111,16 @@ def _validate(source: YamlSource, base: str, folder: str) -> tuple[Study | None,
         hint = "start with `study: NAME`; `assay init` writes an example"
         return None, [Problem(line=1, column=1, message=message, hint=hint)]
     data, problems = _with_commands(source)
+    data = _with_replication(data, source)
     merged, more = _with_defaults(data, source)
     problems += more
     try:
         study = Study.model_validate(merged, context={"base": base, "folder": folder})
     except ValidationError as error:
         details = root_errors(error)
+        if any(detail["loc"][:1] == ("replication",) for detail in details):
+            # Without its cases the study has no workload: that only follows.
+            details = [detail for detail in details if detail["loc"] != ("workloads",)]
         misspelt = _misspelt(details, merged)
         found = [_problem(detail, source, merged) for detail in details if detail["loc"] not in misspelt]
         return None, problems + found
@@ -144,6 +152,31 @@ def _with_commands(source: YamlSource) -> tuple[dict[str, Any], list[Problem]]:
     fields = _COMMAND_PARAMETERS
     data["workloads"] = {**workloads, **{name: as_workload(command, fields) for name, command in commands.items()}}
     return data, problems
+
+
+def _with_replication(data: dict[str, Any], source: YamlSource) -> dict[str, Any]:
+    """Return the data with a command for each case of `replication`, and with its hosts if the study names none.
+
+    Entries with faults are left as they are: validating the study reports them.
+    """
+    written = data.get("replication")
+    if not written:
+        return data
+    entries: dict[str, StudyReplication] = {}
+    for name, entry in written.items() if isinstance(written, dict) else ():
+        with contextlib.suppress(ValidationError):
+            entries[name] = StudyReplication.model_validate(entry)
+    workloads = dict(data.get("workloads") or {})
+    replicated: dict[str, str] = {}
+    for name, entry in entries.items():
+        commands = hook("replication_commands")(name, entry)
+        workloads |= {case: as_workload(command, _COMMAND_PARAMETERS) for case, command in commands.items()}
+        replicated |= dict.fromkeys(commands, name)
+    source.replicated = replicated
+    if not entries:
+        return {**data, "workloads": workloads}
+    first = next(iter(entries.values()))
+    return {"hosts": [first.source, first.replica], **data, "workloads": workloads}
 
 
 def _with_defaults(data: dict[str, Any], source: YamlSource) -> tuple[dict[str, Any], list[Problem]]:
@@ -321,9 +354,9 @@ def _known_keys(path: Path) -> list[str]:
     models = _models(path)
     known = dict.fromkeys(key for model in models for key in _keys(model))
     if models in ((StudyCommand,), (StudyReplay,)):
-        known.pop("task_words", None)
         others = ONLY_OF_REPLAYS if models == (StudyCommand,) else ONLY_OF_RUNS
-        return [*known, *SHARED_FIELDS, *sorted(_COMMAND_PARAMETERS.difference(others))]
+        own = (name for name in known if name not in UNWRITTEN_FIELDS)
+        return [*own, *SHARED_FIELDS, *sorted(_COMMAND_PARAMETERS.difference(others))]
     return [*known, "defaults", "commands"] if models == (Study,) else [*known]
 
 
@@ -350,6 +383,8 @@ def _models(path: Path) -> tuple[type[BaseModel], ...]:
             return (OutputFigure,)
         case ("workloads", _, "exclude", _):
             return (Exclusion,)
+        case ("replication", _):
+            return (StudyReplication,)
         case ("output",):
             return (Output,)
         case ("schedule",):

@@ -5,6 +5,8 @@ the run when it reaches the hosts.
 """
 
 import contextlib
+import itertools
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -294,6 +296,28 @@ def _traces(request: CheckRequest, inspected: Mapping[str, Inspection]) -> Itera
             yield FieldFault(path=("targets", name, "path"), message=message, hint=hint)
 
 
+def _replications(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
+    """Check what replications need of a box, whose hosts have this machine's programs."""
+    study = request.plan.study
+    if not study.replication or study.testbed is None:
+        return
+    for name, entry in study.replication.items():
+        for program in entry.programs():
+            if shutil.which(program) is None:
+                message, hint = f"this machine has no program {program}, which the hosts of the box need", "install it"
+                yield FieldFault(path=("replication", name, "replicator"), message=message, hint=hint)
+    with contextlib.suppress(AssayError):  # `_site` reports what is wrong with the site.
+        site = site_of(study, request.plan.folder, is_run_folder=request.out is None)
+        for name, entry in study.replication.items():
+            for host, target in itertools.product(entry.btrfs_hosts(), entry.targets or study.targets):
+                found = site.filesystem_at(host, study.targets[target].path)
+                if found != "btrfs":
+                    message = f"{study.targets[target].path} on {host} has no snapshots"
+                    message += f": it is on {found}" if found else ": it is on no disk of the box"
+                    hint = "give the host a disk with `filesystem: btrfs` there"
+                    yield FieldFault(path=("replication", name), message=message, hint=hint)
+
+
 Check = Callable[[CheckRequest, Mapping[str, Inspection]], Iterator[FieldFault]]
 CHECKS: tuple[Check, ...] = (
     _places,
@@ -307,5 +331,6 @@ CHECKS: tuple[Check, ...] = (
     _storing,
     _programs,
     _traces,
+    _replications,
 )
 """All checks; each reports faults by their place in the study, if they have one."""

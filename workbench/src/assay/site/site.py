@@ -67,6 +67,18 @@ class Site(Protocol):
         """Mount points of the site on the hosts that may generate the load; none unless a site has some."""
         return ()
 
+    def filesystem_at(self, _host: str, _path: str) -> str:
+        """Return the type of the file system that a path of a host is on, as far as it is known before the site is up.
+
+        Args:
+            _host: Name of the host.
+            _path: Absolute path.
+
+        Returns:
+            The type, such as ext4; empty if it is not known.
+        """
+        return ""
+
     def check(self, needed: int) -> None:
         """Check that the site can satisfy the study in principle, now or later, here or on another machine.
 

@@ -356,10 +356,11 @@ def test_doubtful_lists_of_cpus_are_refused(text):
 def test_guide_and_reference_name_every_field():
     guide = (REPOSITORY / "docs/guides/write-a-study.md").read_text()
     reference = (REPOSITORY / "docs/reference/parameters.md").read_text()
+    replication = (REPOSITORY / "docs" / "guides" / "replication.md").read_text()
     schema = study_schema()
     fields = set(schema["properties"])
     for definition in schema["$defs"].values():
         fields |= set(definition["properties"])
-    missing = sorted(field for field in fields if f"`{field}`" not in guide + reference)
+    missing = sorted(field for field in fields if f"`{field}`" not in guide + reference + replication)
     assert not missing
     assert not [name for name in OPERATIONS if f"`{name}`" not in guide]

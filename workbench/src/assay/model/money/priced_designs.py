@@ -78,7 +78,11 @@ class FrozenPrices(Frozen):
     hosts: Bill = Bill()
 
 
-EvidenceMetric = Literal["read", "write", "read_iops", "write_iops", "read_latency_p99", "write_latency_p99"]
+RecoveryMetric = Literal["recovery_point", "recovery_time"]
+"""Longest lag of a replica, and time until it took over, in seconds."""
+EvidenceMetric = Literal[
+    "read", "write", "read_iops", "write_iops", "read_latency_p99", "write_latency_p99", RecoveryMetric
+]
 """In bytes per second, operations per second, or seconds."""
 
 

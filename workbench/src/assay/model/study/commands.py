@@ -297,6 +297,11 @@ class StudyCommand(Frozen):
         (), description="Words that stand for $task; empty: numbers from 1."
     )
 
+    task_seconds: float | None = Field(
+        None,
+        description="Seconds that a task is assumed to take, if something is known of it; never written in a study.",
+    )
+
     @property
     def programs(self) -> Iterator[tuple[str, ProgramWords]]:
         """Its programs, by field."""
@@ -329,6 +334,8 @@ class StudyReplay(Frozen):
         return written
 
 
+UNWRITTEN_FIELDS = ("task_words", "task_seconds")
+"""Fields of a command that no study has: they follow from others."""
 SHARED_FIELDS = ("targets", "where", "exclude", "zip", "optional")
 """Fields that commands share with workloads, apart from parameters."""
 
@@ -357,22 +364,24 @@ def as_workload(written: object, parameters: Collection[str]) -> object:
     return {"operations": [RUN], "command": own, **shared}
 
 
+SECTIONS = ("workloads", "commands", "replication")
+"""Sections of a study file with what is done to its targets."""
+
+
 def works_of(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the workloads and commands of a parsed study file by name."""
-    return {**data.get("workloads", {}), **data.get("commands", {})}
+    """Return the workloads, commands and replications of a parsed study file by name."""
+    return {name: work for section in SECTIONS for name, work in data.get(section, {}).items()}
 
 
 def with_works(data: Mapping[str, Any], works: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a parsed study file with other workloads and commands; a name stays in its section.
+    """Return a parsed study file with other workloads, commands and replications; a name stays in its section.
 
     Args:
         data: The study file.
-        works: Name -> workload or command, each a name that the study has.
+        works: Name -> workload, command or replication, each a name that the study has.
     """
-    commands = data.get("commands", {})
     sections = {
-        "workloads": {name: work for name, work in works.items() if name not in commands},
-        "commands": {name: work for name, work in works.items() if name in commands},
+        section: {name: work for name, work in works.items() if name in data.get(section, {})} for section in SECTIONS
     }
     changed = {name: sections.get(name, section) for name, section in data.items()}
     return {name: section for name, section in changed.items() if name not in sections or section}

@@ -14,13 +14,23 @@ from assay.model.frozen import Frozen
 from assay.model.money.study_prices import StudyPrices
 from assay.model.study import axis, names
 from assay.model.study.axis import Axis, SingleField, SweepField, ValueKind, fault
-from assay.model.study.commands import ONLY_OF_REPLAYS, ONLY_OF_RUNS, RECORDED, REPLAY, RUN, StudyCommand, StudyReplay
+from assay.model.study.commands import (
+    ONLY_OF_REPLAYS,
+    ONLY_OF_RUNS,
+    RECORDED,
+    REPLAY,
+    RUN,
+    UNWRITTEN_FIELDS,
+    StudyCommand,
+    StudyReplay,
+)
 from assay.model.study.hosts import AnyHosts, Hosts
 from assay.model.study.kinds import AnyKindField
 from assay.model.study.needs import Needs
 from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.study.repeats import DEFAULT_REPEATS, Repeats, RepeatsField
+from assay.model.study.replication import StudyReplication
 from assay.model.study.schedule import Schedule
 from assay.model.study.settings import Settings
 from assay.model.study.stages import StageRule
@@ -234,6 +244,9 @@ class Study(Frozen):
     description: Text = Field("", description="More about it, for the report.")
     targets: dict[Name, Annotated[Target, AnyKindField]] = Field(description="Name -> target under test.", min_length=1)
     workloads: dict[Name, Workload] = Field(description="Name -> workload; or commands instead.", min_length=1)
+    replication: dict[Name, StudyReplication] = Field(
+        {}, description="Name -> source and replica, and how one follows the other; each case is a command."
+    )
     repeating: Annotated[Repeats, RepeatsField()] = Field(
         DEFAULT_REPEATS,
         alias="repeats",
@@ -376,7 +389,7 @@ class Study(Frozen):
 def _command_schema(workload: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a command that runs a program: its own fields, and those of workloads that it has."""
     shared = _shared_schema(workload, ONLY_OF_REPLAYS)
-    fields = {name: field for name, field in own["properties"].items() if name != "task_words"}
+    fields = {name: field for name, field in own["properties"].items() if name not in UNWRITTEN_FIELDS}
     for name in ("inputs", "figures"):
         # A plain text is the path, or the pattern.
         forms = {"anyOf": [{"type": "string", "minLength": 1}, fields[name]["additionalProperties"]]}
@@ -430,7 +443,7 @@ def study_schema() -> dict[str, Any]:
     items.insert(place, ("defaults", {"$ref": "#/$defs/Defaults", "description": "Fields that all workloads share."}))
     schema["properties"] = dict(items)
     schema["required"] = [name for name in schema["required"] if name != "workloads"]
-    schema["anyOf"] = [{"required": ["workloads"]}, {"required": ["commands"]}]
+    schema["anyOf"] = [{"required": ["workloads"]}, {"required": ["commands"]}, {"required": ["replication"]}]
     for part in (schema, *schema["$defs"].values()):
         for field in part["properties"].values():
             if "patternProperties" in field:

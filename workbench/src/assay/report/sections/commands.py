@@ -13,6 +13,7 @@ from assay.plan.load import load_study
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Num, Paragraph, Section, Table
 from assay.report.sections.commands_costs import CommandRow, cost_blocks
+from assay.report.sections.commands_replication import replication_blocks, syncs_of
 from assay.report.sections.leading_columns import COMMAND_COLUMNS, command_cells
 from assay.report.view import RunView
 
@@ -60,7 +61,7 @@ def command_blocks(view: RunView) -> tuple[Block, ...]:
     if bounds:
         blocks.append(Bullets(tuple(bounds[:MAX_SENTENCES])))
     blocks.append(_table(view, found))
-    more = (_machines_table(view, found), _figures_table(view, found))
+    more = (*replication_blocks(view, found), _machines_table(view, found), _figures_table(view, found))
     return (*blocks, *(table for table in more if table is not None), *cost_blocks(view, found))
 
 
@@ -308,6 +309,7 @@ def _machine_cell(name: str, value: float | None, result: ProgramResult) -> Num:
 
 
 def _figures_table(view: RunView, found: Sequence[CommandRow]) -> Table | None:
+    found = [(row, result) for row, result in found if not syncs_of(result)]
     names = list(dict.fromkeys(name for _, result in found for name in result.figures))
     if not names:
         return None

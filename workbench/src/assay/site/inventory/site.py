@@ -23,12 +23,12 @@ from assay.site.inventory.hosts import (
 from assay.site.inventory.machines.documents import TERRAFORM, SiteFacts, facts_in, parse_json
 from assay.site.inventory.machines.programs import query_tool
 from assay.site.inventory.names import HostInventory
-from assay.site.site import PARALLEL_HOSTS, REACH_SECONDS, SiteState, refuse_too_few
+from assay.site.site import PARALLEL_HOSTS, REACH_SECONDS, Site, SiteState, refuse_too_few
 from assay.site.stored_files import errors_as_named
 from assay.store.entries import INVENTORY
 
 
-class InventorySite:
+class InventorySite(Site):
     """Hosts that a study names, alone, with a file that describes them, or as a tool knows them."""
 
     def __init__(self, written: Hosts, base: Path, is_run_folder: bool = False, typed: bool = False) -> None:

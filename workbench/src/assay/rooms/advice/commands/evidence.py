@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError, Code
-from assay.model.money.priced_designs import DesignEvidence, EvidenceMetric, MeasuredValue
+from assay.model.money.priced_designs import DesignEvidence, EvidenceMetric, MeasuredValue, RecoveryMetric
 from assay.model.money.use import DesignChoice
 from assay.model.result.verdict import OWN_SPEED
 from assay.model.study.names import MIXES, READS, WRITES
@@ -172,6 +172,8 @@ def _unfit(row: "ResultRow", measured: _Measured | None, is_imported: bool) -> s
     """Return why a row is no evidence; empty if it is."""
     if measured is None:
         return f"the target {row.case.target} names no design"
+    if row.case.group == "programs" and _recovery(row):
+        return ""
     if row.case.group != "data":
         return f"operations on {row.case.group}, which no need can require"
     if row.rate is None:
@@ -205,7 +207,22 @@ def _operation(row: "ResultRow") -> str:
     return row.operation.split(" ", 1)[0]
 
 
+def _recovery(row: "ResultRow") -> dict[RecoveryMetric, "Estimate"]:
+    """Return what a replication says of recovery; empty if the row is none, or has no sound repeat."""
+    from assay.analyse.programs.results import command_result
+
+    result = command_result(row)
+    figures = {} if result is None else result.figures
+    names: dict[RecoveryMetric, str] = {"recovery_point": "lag longest", "recovery_time": "recovery time"}
+    return {metric: figures[name] for metric, name in names.items() if name in figures and figures[name].median > 0}
+
+
 def _evidence(row: "ResultRow", known: _Measured, origin: str) -> Iterator[DesignEvidence]:
+    if row.case.group == "programs":
+        for name, time in _recovery(row).items():
+            source = f"{origin}, {row.case.id} {row.case.workload}"
+            yield DesignEvidence(chosen=known.chosen, metric=name, measured=_measured(time), source=source)
+        return
     operation = _operation(row)
     random = operation in _RANDOM
     read = operation in READS

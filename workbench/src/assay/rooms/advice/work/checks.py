@@ -1,14 +1,16 @@
 """The assessment of one variant for one need: its expected performance, and the requirements it meets."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import get_args
 
 from assay.model.base import AssayError
 from assay.model.money.amount import EXACT, format_money
 from assay.model.money.design import DURABILITIES
+from assay.model.money.priced_designs import DesignEvidence, RecoveryMetric
 from assay.model.units import about_size
 from assay.money.cost.limits import METRICS, Limits, Metric
 from assay.money.cost.sizing import COMPONENT_SOURCE, TOLERANCE
@@ -135,6 +137,10 @@ MIN_SHARE = Decimal("0.001")
 """Lower shares are shown as an amount of money, not as a percentage."""
 
 
+def _of_recovery(evidence: Sequence[DesignEvidence]) -> tuple[DesignEvidence, ...]:
+    return tuple(item for item in evidence if item.metric in get_args(RecoveryMetric))
+
+
 def assess(variant: Variant, need: Need, evidence: EvidenceByKey) -> Assessment:
     """Assess one variant.
 
@@ -146,7 +152,7 @@ def assess(variant: Variant, need: Need, evidence: EvidenceByKey) -> Assessment:
     own = evidence.get(variant.key, ())
     expected = Expectation(variant, need, own)
     client_counts = [item.clients or 0 for item in own if (item.clients or 0) <= (need.clients or 0)]
-    facts = RuleInput(variant, need, expected.figures, max(client_counts, default=0))
+    facts = RuleInput(variant, need, expected.figures, max(client_counts, default=0), _of_recovery(own))
     rule_results = [result for rule in EXCLUDING_RULES for result in rule(facts)]
     checks = [*_plain_checks(facts), *_figure_checks(facts)]
     for pair, load in expected.loads.items():

@@ -465,6 +465,9 @@ def mismatch_reason(item: DesignEvidence, need: Need) -> str:
     of operations. More clients than the need has prove nothing for fewer.
     """
     profile, metric = need.profile, item.metric
+    if metric in ("recovery_point", "recovery_time"):
+        wanted, name = (need.rpo, "rpo") if metric == "recovery_point" else (need.recovery, "recovery")
+        return "" if wanted is not None else f"the need requires no {name}"
     if profile.small_files is True:
         return "it is not of small files"
     if item.pattern not in (None, profile.pattern):

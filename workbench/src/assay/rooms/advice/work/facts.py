@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from assay.model.money.design import Design
+from assay.model.money.priced_designs import DesignEvidence, RecoveryMetric
 from assay.rooms.advice.model.advice import ExpectedFigure, Remark, RequirementCheck
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.candidates import Variant
@@ -24,12 +25,19 @@ class RuleInput:
     Attributes:
         figures: Metric -> what is expected of the variant.
         measured_clients: The most clients of its evidence that fits the need; 0: none.
+        recovery: Evidence of what replications of it have measured.
     """
 
     variant: Variant
     need: Need
     figures: Mapping[str, ExpectedFigure]
     measured_clients: int = 0
+    recovery: tuple[DesignEvidence, ...] = ()
+
+    def slowest_recovery(self, metric: RecoveryMetric) -> DesignEvidence | None:
+        """Return the evidence with the longest time of a metric; None without any."""
+        found = [item for item in self.recovery if item.metric == metric]
+        return max(found, key=lambda item: item.measured.high, default=None)
 
     @cached_property
     def design(self) -> Design:

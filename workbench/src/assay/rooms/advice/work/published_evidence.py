@@ -25,7 +25,7 @@ LABEL = "file of figures"
 
 
 def _amount(metric: str, written: object) -> float:
-    if metric.endswith("latency_p99"):
+    if metric.endswith("latency_p99") or metric.startswith("recovery"):
         return parse_duration(written) / 1e9
     return parse_rate(written) if metric.endswith("_iops") else parse_throughput(written)
 

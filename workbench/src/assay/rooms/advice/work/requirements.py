@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 
 from assay.model.money.design import S3, Design, Efs, FsxLustre, Managed
+from assay.model.money.priced_designs import DesignEvidence
 from assay.model.units import about_duration, about_size
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Limits, Metric
@@ -216,6 +217,9 @@ def recovery(facts: RuleInput) -> Iterator[RuleResult]:
     if wanted is None:
         return
     needed = f"a recovery within {about_duration(wanted)} is required"
+    if (known := facts.slowest_recovery("recovery_time")) is not None:
+        yield _measured_check("recovery", known, wanted, f"its replica took over within {{}}; {needed}")
+        return
     service = facts.design.service
     if isinstance(service, S3):
         names = (service.storage_class, service.cold_class, service.copy_class)
@@ -258,6 +262,9 @@ def rpo(facts: RuleInput) -> Iterator[RuleResult]:
     if wanted is None:
         return
     source, needed = f"design {facts.variant.template}", f"at most {about_duration(wanted)} may be lost"
+    if (known := facts.slowest_recovery("recovery_point")) is not None:
+        yield _measured_check("rpo", known, wanted, f"its replica was up to {{}} behind; {needed}")
+        return
     if facts.design.durability == "scratch":
         text, outcome, share = f"nothing of it survives a failure; {needed}", "failed", 0.0
     elif lag is None:
@@ -269,6 +276,26 @@ def rpo(facts: RuleInput) -> Iterator[RuleResult]:
         text = f"the copy is up to {lag} minutes behind for the most part, and nothing promises that; {needed}"
         outcome, share = "unproven", 1.0
     yield RequirementCheck(requirement="rpo", outcome=outcome, share=share, text=text, source=source)
+
+
+def _measured_check(requirement: str, known: DesignEvidence, wanted: float, text: str) -> RequirementCheck:
+    """Return the check of a time that replications of the design have measured: certain if its whole interval is.
+
+    Args:
+        requirement: Field of the need.
+        known: The longest time.
+        wanted: The longest that is allowed, in seconds.
+        text: What it says, with a place for the time.
+    """
+    low, high = known.measured.low, known.measured.high
+    outcome: Outcome = "met" if high <= wanted else "failed" if low > wanted else "unproven"
+    return RequirementCheck(
+        requirement=requirement,
+        outcome=outcome,
+        share=min(1.0, wanted / known.measured.value),
+        text=text.format(about_duration(high)),
+        source=known.source,
+    )
 
 
 def _tape_recovery(wanted: float, needed: str, source: str) -> RequirementCheck:

@@ -87,6 +87,12 @@ class BoxSite:
         each = [{mount.at for mount in remountable_mounts(member.spec)} for member in members]
         return sorted(set.intersection(*each)) if each else []
 
+    def filesystem_at(self, host: str, path: str) -> str:
+        """See `Site`: that of the host's disk which is mounted there."""
+        disks = [disk for one in self._load().all_hosts() if one.name == host for disk in one.spec.disks]
+        found = [disk for disk in disks if disk.mount is not None and f"{path}/".startswith(f"{disk.mount}/")]
+        return max(found, key=lambda disk: len(disk.mount or "")).filesystem_type if found else ""
+
     def check(self, needed: int) -> None:
         """See `Site`."""
         names = [member.name for member in self._load().all_hosts() if CLIENT in member.spec.all_roles]

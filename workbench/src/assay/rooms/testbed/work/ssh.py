@@ -54,6 +54,8 @@ def server_text(folder: Path) -> str:
         "MaxStartups 1000",
         "MaxSessions 1000",
         "Subsystem sftp internal-sftp",
+        # Otherwise bash reads ~/.bashrc before each command (bash(1), "remote shell daemon"), which takes its own time.
+        "SetEnv SHLVL=1",
     ]
     return "\n".join(lines) + "\n"
 
