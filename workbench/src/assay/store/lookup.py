@@ -149,7 +149,8 @@ def find_run(ref: str, root: Path, make: Callable[[str], Path] | None = None) ->
     if not matches and is_file:
         return Path(_of_study_file(ref, runs, root).folder)
     if not matches and (Path(ref).suffix or os.sep in ref):
-        raise AssayError(f"there is no file, folder or run {ref}", "`assay list` names the runs")
+        hint = _nearest_hint(ref, runs) if runs else "`assay list` names the runs"
+        raise AssayError(f"there is no file, folder or run {ref}", hint)
     if not runs:
         raise AssayError(f"there are no runs in {root}", "start one with `assay run STUDY`, or use --out")
     if not matches:
