@@ -181,7 +181,7 @@ def test_a_file_that_names_runs_is_refused_with_its_line(tmp_path):
     fio_output(tmp_path, directory="/mnt/nfs", direct="1")
     fio_output(tmp_path, "other.json", directory="/mnt/b", direct="1")
     refused = {
-        f"run: none.json, {STORE}": "there are no runs",
+        f"run: none.json, {STORE}": "there is no file, folder or run none.json",
         f"run: nfs.json, {STORE}, record: 1MiB": "`record` is 1MiB, but c0001 read was measured with 64KiB",
         f"run: nfs.json, {STORE}, clients: 8": "`clients` is 8, but c0001 read was measured with 1",
         f"run: nfs.json, {STORE}, target: /mnt/c": "no target /mnt/c",
