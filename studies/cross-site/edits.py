@@ -28,7 +28,7 @@ def wait(what: str, seen: Callable[[], bool]) -> None:
 
 
 def content(path: Path) -> bytes:
-    """Return what a file holds, as somebody sees who opens it now; empty if it is not there."""
+    """Return what a file holds, as a program sees it that opens it now; empty if it is not there."""
     try:
         return path.read_bytes()
     except OSError:
