@@ -22,7 +22,7 @@ class OpSummary:
         failed: Those that failed.
         moved: Bytes.
         time: Sum of durations in nanoseconds.
-        sizes: Bytes asked for, of those that did not fail.
+        sizes: Bytes of each operation that moved some; of requests for objects also those of none.
         placed: Reads and writes of files and devices that did not fail.
         sequential: Of these, those that began where the task's one before on the same file had ended; the first one, at
             its beginning.
@@ -44,6 +44,8 @@ class FileSummary:
     Attributes:
         file: Its record.
         operations: All operations on it.
+        failed: Those that failed.
+        flushes: Those that are fsync or fdatasync and did not fail.
         read: Bytes that were read.
         written: Bytes that were written.
         end: End of the furthest read or write.
@@ -54,6 +56,8 @@ class FileSummary:
 
     file: File
     operations: int = 0
+    failed: int = 0
+    flushes: int = 0
     read: int = 0
     written: int = 0
     end: int = 0
@@ -65,6 +69,12 @@ class FileSummary:
     def moved(self) -> int:
         """Bytes that were read and written."""
         return self.read + self.written
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the program looked for it, and it was never there."""
+        looked = self.operations and self.failed == self.operations
+        return bool(looked) and self.file.size is None and self.file.kind in "fo"
 
     @property
     def size(self) -> int:
@@ -118,6 +128,11 @@ class TraceSummary:
             for size, count in one.sizes.items():
                 found.sizes.add(size, count)
         return found
+
+    @property
+    def missing_files(self) -> int:
+        """Files that the program looked for and that were never there."""
+        return sum(one.is_missing for one in self.files.values())
 
     def top_files(self) -> list[FileSummary]:
         """Return the files of which most bytes were read and written, the first with most."""
@@ -182,10 +197,13 @@ class _Summariser:
         read = written = 0
         if not isinstance(record.result, int):
             kind.failed += 1
+            file.failed += 1
         elif (reads := MOVES.get(record.op)) is not None:
             moved = record.result
             read, written = (moved, 0) if reads else (0, moved)
             self._moved(record, kind, file, reads, moved)
+        elif record.op in ("fsync", "fdatasync"):
+            file.flushes += 1
         elif record.op == "open":
             summary.flags.update(record.flags)
         elif record.op == "close":
@@ -195,7 +213,8 @@ class _Summariser:
     def _moved(self, record: TraceOperation, kind: OpSummary, file: FileSummary, reads: bool, moved: int) -> None:
         offset = record.offset or 0
         kind.moved += moved
-        kind.sizes.add(record.length if record.length is not None else moved)
+        if moved or record.op in OBJECT_OPS:
+            kind.sizes.add(moved)
         if reads:
             file.read += moved
             file.reads += 1
@@ -218,8 +237,10 @@ class _Summariser:
         summary, end = self._summary, record.start + record.duration
         while self._ends and self._ends[0] <= record.start:
             heapq.heappop(self._ends)
-        heapq.heappush(self._ends, end)
-        summary.max_in_flight = max(summary.max_in_flight, len(self._ends))
+        if record.duration:
+            # The write of a copy inside the kernel has none: it is one call with the read before it.
+            heapq.heappush(self._ends, end)
+        summary.max_in_flight = max(summary.max_in_flight, len(self._ends), 1)
         summary.busy += max(0, end - max(record.start, self._busy_until))
         self._busy_until = max(self._busy_until, end)
         summary.end = max(summary.end, end)
