@@ -49,9 +49,12 @@ class FileSummary:
         read: Bytes that were read.
         written: Bytes that were written.
         end: End of the furthest read or write.
-        reads: Reads that did not fail.
-        writes: Writes that did not fail.
-        sequential: Of both, those that are sequential.
+        reads: Reads that moved bytes.
+        writes: Writes that moved bytes.
+        last: End of the latest one of both.
+        sequential: Of both, those that begin where the latest one on the file had ended, or the task's latest one.
+        is_direct: It was opened with O_DIRECT.
+        is_synced: It was opened with O_SYNC or O_DSYNC.
     """
 
     file: File
@@ -63,7 +66,10 @@ class FileSummary:
     end: int = 0
     reads: int = 0
     writes: int = 0
+    last: int = 0
     sequential: int = 0
+    is_direct: bool = False
+    is_synced: bool = False
 
     @property
     def moved(self) -> int:
@@ -206,6 +212,8 @@ class _Summariser:
             file.flushes += 1
         elif record.op == "open":
             summary.flags.update(record.flags)
+            file.is_direct = file.is_direct or "d" in record.flags
+            file.is_synced = file.is_synced or "s" in record.flags
         elif record.op == "close":
             self._next.pop((record.task, record.file), None)
         summary.course.add(record.start, read, written)
@@ -217,19 +225,20 @@ class _Summariser:
             kind.sizes.add(moved)
         if reads:
             file.read += moved
-            file.reads += 1
+            file.reads += moved > 0
         else:
             file.written += moved
-            file.writes += 1
+            file.writes += moved > 0
         file.end = max(file.end, offset + moved)
         self._moving.add(record.task)
         if record.op in OBJECT_OPS:
             return
         place = (record.task, record.file)
         kind.placed += 1
-        if self._next.get(place, 0) == offset:
-            kind.sequential += 1
-            file.sequential += 1
+        is_next = self._next.get(place, 0) == offset
+        kind.sequential += is_next
+        file.sequential += moved > 0 and (is_next or file.last == offset)
+        file.last = offset + moved
         self._next[place] = offset + moved
         self._used.setdefault(record.task, set()).add(record.file)
 

@@ -25,7 +25,9 @@ def command(
         metavar="DIR",
         help="Record only files in this directory. Repeatable.  [default: all but /proc, /sys, /dev, shared libraries]",
     ),
-    names: bool = typer.Option(False, "--names", help="Keep the names of files, which are replaced otherwise."),
+    names: bool = typer.Option(
+        False, "--names", help="Keep the names of files, without the / of their path; they are replaced otherwise."
+    ),
     twice: bool = typer.Option(
         False, "--twice", help="Run the command once more without tracing, to measure what tracing costs."
     ),
