@@ -100,6 +100,7 @@ def test_what_is_refused_is_one_line_and_leaves_nothing(tmp_path: Path, words: l
         (["--below", "none", "--", "true"], None, 2, "--below none: there is no such directory"),
         (["-o", "-", "--", "true"], None, 2, "a trace is compressed and not printed"),
         (["-o", "mine", "--", "true"], None, 2, "mine exists already"),
+        (["-o", "/proc/self/t.trace.gz", "--", "true"], None, 2, "cannot write /proc/self/t.trace.gz: "),
     ],
 )
 def test_a_recording_that_cannot_begin_is_one_line(

@@ -133,8 +133,9 @@ def test_objects_are_a_mix_at_their_rate(tmp_path: Path) -> None:
     found, text = workloads(tmp_path, *lines, head='{"assay_trace":1,"source":"warp"}')
     assert found["objects"] == {
         "operations": ["object_mix"], "objects": 2, "lanes": 1, "object_size": "4KiB",
-        "mix": {"get": 74, "put": 26}, "rate": "1010/s",
+        "mix": {"get": 74, "put": 26}, "rate": "1010/s", "runtime": "100ms",
     }  # fmt: skip
+    assert "# * reads:" not in text and "# * bytes read: 307 kB recorded, 306 kB in each repeat" in text
     assert "bucket: assay-trace" in text
 
 

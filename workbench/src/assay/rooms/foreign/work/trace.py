@@ -11,17 +11,19 @@ from assay.model.secret import redact_command
 from assay.model.study.commands import FAST, RECORDED
 from assay.model.study.names import LOOKUPS
 from assay.model.trace.reader import open_trace
-from assay.model.units import about_count, about_number, about_rate
+from assay.model.units import about_count
 from assay.plan.text import study_text
 from assay.rooms.foreign.work.ior import head_comments
 from assay.rooms.foreign.work.notes import Notes
 from assay.rooms.foreign.work.trace_amounts import amount_lines, name_count
-from assay.rooms.foreign.work.trace_files import data_workloads, lanes_for, size_classes, weights
+from assay.rooms.foreign.work.trace_files import UNTRUE_TIMES, data_workloads, lanes_for, rate_of, size_classes, weights
 
 PLACE = "/var/tmp/assay-trace"
 BUCKET = "assay-trace"
 _PLACE = {"place": {"kind": "file", "path": PLACE}}
 _REPEATS = 5
+_MAX_SECONDS = 60.0
+"""Longest runtime of requests for objects at the recorded rate."""
 _DROPPED = "storage is measured, not the page cache, which the program had; it needs root: cache: keep does not"
 _NAME_OPS = {"mkdir": "mkdir", "stat": "stat", "list": "readdir", "unlink": "unlink", "rmdir": "rmdir"}
 """Operation of a trace -> that of a study, in an order in which each finds what it needs."""
@@ -30,8 +32,6 @@ _MIN_NAMES = 0.05
 """Share of all operations from which on one on names is part of the study."""
 _OBJECT_OPS: tuple[str, ...] = ("get", "put", "head", "delete")
 _OTHERS = ("rename", "link", "symlink", "truncate")
-_UNTRUE_TIMES = ("no-times", "no-order")
-"""Losses with which the times of a trace are not those of the program."""
 
 
 def trace_study(path: str) -> str:
@@ -51,9 +51,9 @@ def trace_study(path: str) -> str:
     if not workloads:
         raise AssayError(f"{path}: it reads and writes nothing, and looks at no names", "record a command that does")
     sections = {"targets": targets, "workloads": workloads}
-    if not _has_objects(summary):
-        for what, amounts in amount_lines(summary, _text(path, summary, Notes(), sections), _NAME_OPS):
-            notes.add(what, amounts)
+    names = {} if _has_objects(summary) else _NAME_OPS
+    for what, amounts in amount_lines(summary, _text(path, summary, Notes(), sections), names):
+        notes.add(what, amounts)
     _note_rest(summary, notes)
     return _text(path, summary, notes, sections)
 
@@ -76,7 +76,7 @@ def replay_study(path: str, folder: Path) -> str:
         raise AssayError(f"{path}: requests for objects are not replayed", "leave out --replay")
     place, pace = Path(path).resolve(), RECORDED
     name = str(place.relative_to(folder.resolve())) if place.is_relative_to(folder.resolve()) else str(place)
-    if any(code in summary.header.losses for code in _UNTRUE_TIMES):
+    if any(code in summary.header.losses for code in UNTRUE_TIMES):
         pace = FAST
         notes.add("pace: fast", "the recording has no times of operations")
     notes.add(
@@ -130,7 +130,10 @@ def _objects(summary: TraceSummary, notes: Notes) -> Parts:
     notes.add("bucket", f"name yours: {BUCKET} stands for it; credentials are those of the environment")
     if "list" in summary.operations:
         notes.add("list", "left out: lists of objects are no part of a mix")
-    return {"bucket": {"kind": "s3", "bucket": BUCKET}}, {"objects": fields | _rate(summary, notes)}
+    if rate := rate_of(summary, sum(counts.values()), notes):
+        seconds = min(_MAX_SECONDS, summary.end / 1e9)
+        fields |= rate | {"runtime": f"{max(1, round(seconds * 1e3))}ms"}
+    return {"bucket": {"kind": "s3", "bucket": BUCKET}}, {"objects": fields}
 
 
 def _files(summary: TraceSummary, notes: Notes) -> Parts:
@@ -175,20 +178,6 @@ def _percentages(counts: dict[str, int]) -> dict[str, int]:
     largest = max(found, key=lambda name: found[name])
     found[largest] += 100 - sum(found.values())
     return found
-
-
-def _rate(summary: TraceSummary, notes: Notes) -> dict[str, Any]:
-    """Return the rate of operations on data, if the times of the trace are those of the program."""
-    reads, writes = summary.total(reads=True), summary.total(reads=False)
-    if not summary.end or any(code in summary.header.losses for code in _UNTRUE_TIMES):
-        return {}
-    per_second = (reads.count + writes.count) / (summary.end / 1e9)
-    words = about_rate(per_second, counted=True)
-    if summary.header.source == "strace":
-        notes.add("rate", f"as fast as possible; with tracing it was {words} of reads and writes: rate: sets one")
-        return {}
-    notes.add("rate", f"{words}, the mean of the recording; without rate: as fast as possible")
-    return {"rate": f"{about_number(max(0.001, per_second)).replace(',', '')}/s"}
 
 
 def _note_rest(summary: TraceSummary, notes: Notes) -> None:

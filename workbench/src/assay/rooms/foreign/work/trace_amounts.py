@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from assay.analyse.traces.summary import TraceSummary
 from assay.model.study.case import Case
-from assay.model.study.mixes import read_share
+from assay.model.study.mixes import mix_of, moved_shares, read_share
 from assay.model.study.names import METADATA
 from assay.model.study.parameters import Parameters
 from assay.model.units import about_count, about_size
@@ -70,16 +70,19 @@ def _add(case: Case, found: Counter[str]) -> None:
             found[PREPARED] += parameters.data_set_bytes if operation == "prepare" else 0
             continue
         count, each = once_through(operation, parameters)
+        if parameters.rate is not None and parameters.runtime is not None:
+            count = parameters.rate * parameters.runtime / 1e9
         if operation in METADATA:
             found[operation] += round(count)
             continue
         share = read_share(operation, parameters)
-        found[READS] += round(count * share)
+        reads, writes = moved_shares(operation, parameters) if mix_of(operation, parameters) else (share, 1 - share)
+        found[READS] += round(count * reads)
         found[READ] += round(count * share * each)
-        found[WRITES] += round(count * (1 - share))
+        found[WRITES] += round(count * writes)
         found[WRITTEN] += round(count * (1 - share) * each)
-        if share < 1:
-            found[FLUSHES] += _flushes(parameters, round(count * (1 - share)))
+        if writes:
+            found[FLUSHES] += _flushes(parameters, round(count * writes))
 
 
 def _flushes(parameters: Parameters, writes: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from assay.analyse.traces.sizes import SizeCounts
 from assay.analyse.traces.summary import FileSummary, TraceSummary
 from assay.analyse.traces.words import counted
-from assay.model.units import about_number, about_size, format_size
+from assay.model.units import about_number, about_rate, about_size, format_size
 from assay.rooms.foreign.work.notes import Notes
 
 MAX_LANES = 1024
@@ -27,6 +27,8 @@ _MIXED = 0.1
 _ALIKE = 1.5
 """Ratio up to which the sizes of reads and writes are one."""
 _MAX_RECORD = 1 << 30
+UNTRUE_TIMES = ("no-times", "no-order")
+"""Losses with which the times of a trace are not those of the program."""
 
 Fields = dict[str, Any]
 
@@ -146,6 +148,7 @@ def _random(
         "lanes": lanes,
         "cache": cache,
         "sync": "none" if operation == "random_read" else _sync(summary, files, count, lanes),
+        **rate_of(summary, count, notes),
     }
 
 
@@ -198,6 +201,20 @@ def _records(classes: Sequence[tuple[int, int]], record: int) -> int:
 def lanes_for(summary: TraceSummary, most: int) -> int:
     """Return how many lanes do as many operations at a time as the program did; at most `most`."""
     return max(1, min(summary.max_in_flight, summary.moving_tasks or 1, most, MAX_LANES))
+
+
+def rate_of(summary: TraceSummary, count: int, notes: Notes) -> Fields:
+    """Return the rate of `count` operations over the whole trace, if its times are those of the program."""
+    if not summary.end or any(code in summary.header.losses for code in UNTRUE_TIMES):
+        return {}
+    if summary.header.source == "strace":
+        notes.add("rate", "as fast as possible, since tracing made the program slower: rate: sets one")
+        return {}
+    per_second = count / (summary.end / 1e9)
+    notes.add(
+        "rate", f"{about_rate(per_second, counted=True)}, the mean of the recording; without rate: as fast as possible"
+    )
+    return {"rate": f"{about_number(max(0.001, per_second)).replace(',', '')}/s"}
 
 
 def size_classes(sizes: SizeCounts, step: int) -> list[tuple[int, int]]:
