@@ -55,7 +55,7 @@ def test_tasks_and_operations_at_the_same_time_are_counted() -> None:
 
 def test_sizes_are_those_of_what_was_moved_and_a_copy_is_one_operation_at_a_time() -> None:
     found = summary(
-        *(op(0, "read", 0, 500), op(0, "write", 0, 500, duration=0)),
+        *(op(0, "read", 0, 500), op(10, "write", 0, 500, duration=0)),
         *(op(20, "read", 500, 70, length=131072), op(40, "read", 570, 0, length=131072)),
     )
     assert list(found.operations["read"].sizes.items()) == [(70, 1), (500, 1)]

@@ -246,10 +246,8 @@ class _Summariser:
         summary, end = self._summary, record.start + record.duration
         while self._ends and self._ends[0] <= record.start:
             heapq.heappop(self._ends)
-        if record.duration:
-            # The write of a copy inside the kernel has none: it is one call with the read before it.
-            heapq.heappush(self._ends, end)
-        summary.max_in_flight = max(summary.max_in_flight, len(self._ends), 1)
+        heapq.heappush(self._ends, end)
+        summary.max_in_flight = max(summary.max_in_flight, len(self._ends))
         summary.busy += max(0, end - max(record.start, self._busy_until))
         self._busy_until = max(self._busy_until, end)
         summary.end = max(summary.end, end)

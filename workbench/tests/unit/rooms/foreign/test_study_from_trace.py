@@ -102,6 +102,18 @@ def test_reads_and_writes_of_different_sizes_are_no_mix(tmp_path: Path) -> None:
     assert "# * bytes" not in text and "# * reads:" not in text and "# * writes:" not in text
 
 
+def test_what_is_gone_over_again_and_again_does_not_fill_the_disk(tmp_path: Path) -> None:
+    size = 1 << 29
+    lines = [f"F\t1\tf\t{size}\ta", f"F\t2\tf\t{size}\tb"]
+    for at in range(1, 6):
+        lines += [op(10 * at, "open", 1, flags="r"), op(10 * at + 1, "read", 1, 0, size), op(10 * at + 2, "close", 1)]
+    lines += [op(100 + at, "read", 2, 4096 * (at * 7 % 8), size // 2) for at in range(12)]
+    found, text = workloads(tmp_path, *lines)
+    assert (found["reads"]["total_files"], found["reads"]["file_size"]) == (1, "512MiB")
+    assert found["random-reads"]["total_size"] == "1GiB"
+    assert "1 file read more than once: here once" in text and "5.91 GB recorded, 1.61 GB in each repeat" in text
+
+
 def test_looks_at_names_are_as_many_as_recorded(tmp_path: Path) -> None:
     lines = [f"F\t{n}\tf\t5\tf{n}" for n in range(1, 11)] + [op(n, "stat", n % 10 + 1) for n in range(1, 31)]
     found, text = workloads(tmp_path, *lines)

@@ -250,9 +250,11 @@ def test_a_copy_inside_the_kernel_asks_for_what_it_moved(tmp_path: Path) -> None
         7 copy_file_range(3</w/a>, NULL, 4</w/b>, NULL, 9223372035781033984, 0) = 0
         """
     fields = [line.split("\t") for line in made(tmp_path, text)]
-    assert [(one[4], one[6], one[7], one[8]) for one in fields if one[0] == "O" and one[4] != "open"] == [
+    found = [one for one in fields if one[0] == "O" and one[4] != "open"]
+    assert [(one[4], one[6], one[7], one[8]) for one in found] == [
         ("read", "0", "500", "500"), ("write", "0", "500", "500"), ("read", "500", "0", "0"),
     ]  # fmt: skip
+    assert [(int(one[1]), int(one[2])) for one in found[:2]] == [(2000, 100), (2100, 0)]
 
 
 def test_a_descriptor_that_came_another_way_is_counted(tmp_path: Path) -> None:

@@ -16,7 +16,15 @@ from assay.plan.text import study_text
 from assay.rooms.foreign.work.ior import head_comments
 from assay.rooms.foreign.work.notes import Notes
 from assay.rooms.foreign.work.trace_amounts import amount_lines, name_count
-from assay.rooms.foreign.work.trace_files import UNTRUE_TIMES, data_workloads, lanes_for, rate_of, size_classes, weights
+from assay.rooms.foreign.work.trace_files import (
+    MAX_FILES,
+    UNTRUE_TIMES,
+    data_workloads,
+    lanes_for,
+    rate_of,
+    size_classes,
+    weights,
+)
 
 PLACE = "/var/tmp/assay-trace"
 BUCKET = "assay-trace"
@@ -139,6 +147,8 @@ def _objects(summary: TraceSummary, notes: Notes) -> Parts:
 def _files(summary: TraceSummary, notes: Notes) -> Parts:
     workloads = data_workloads(summary, notes)
     workloads |= _names(summary, notes)
+    if any("record_size" in one and "rate" not in one for one in workloads.values()):
+        notes.add("short work", "varies from repeat to repeat: scale: 10 has ten times as many files in a set")
     if len(workloads) > 1:
         notes.add("workloads", "the program did all at once; each is measured by itself, one after another")
     if any(one.file.kind == "b" and one.moved for one in summary.files.values()):
@@ -154,7 +164,7 @@ def _names(summary: TraceSummary, notes: Notes) -> dict[str, dict[str, Any]]:
     total = sum(one.count for one in summary.operations.values())
     found = {}
     for op, other in _NAME_OPS.items():
-        count = name_count(summary, op)
+        count = min(MAX_FILES, name_count(summary, op))
         if count >= _MIN_NAMES * total > 0:
             lanes = lanes_for(summary, count)
             found[other] = {"operations": [other], "files": -(-count // lanes), "lanes": lanes}

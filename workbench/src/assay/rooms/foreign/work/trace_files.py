@@ -27,6 +27,9 @@ _MIXED = 0.1
 _ALIKE = 1.5
 """Ratio up to which the sizes of reads and writes are one."""
 _MAX_RECORD = 1 << 30
+_MAX_AGAIN = 1 << 30
+"""Bytes up to which a file that was gone over more than once has others that stand for it; they take space."""
+MAX_FILES = 1_000_000
 UNTRUE_TIMES = ("no-times", "no-order")
 """Losses with which the times of a trace are not those of the program."""
 
@@ -86,8 +89,9 @@ def _set(summary: TraceSummary, ways: Sequence[_Way], reads: bool, are_large: bo
     files = [one.file for one in ways]
     cache, step = _cache(summary, files)
     sizes = SizeCounts()
+    all_fit = sum(one.bytes for one in ways) <= _MAX_AGAIN and sum(one.rounds for one in ways) <= MAX_FILES
     for one in ways:
-        sizes.add(max(1, round(one.bytes / one.rounds)), one.rounds)
+        sizes.add(max(1, round(one.bytes / one.rounds)), one.rounds if all_fit else 1)
     classes = size_classes(sizes, step)
     if are_large:
         classes = [(-(-round(sizes.sum / sizes.total) // step) * step, sizes.total)]
@@ -99,7 +103,8 @@ def _set(summary: TraceSummary, ways: Sequence[_Way], reads: bool, are_large: bo
     again = sum(one.rounds > 1 for one in ways)
     if again:
         what = "read" if reads else "written"
-        notes.add("again", f"{counted(again, 'file')} {what} more than once: as many files stand for each")
+        stands = "as many files stand for each" if all_fit else "here once"
+        notes.add("again", f"{counted(again, 'file')} {what} more than once: {stands}")
     record = _record(summary, reads, sum(one.count for one in ways), step, lambda size: _records(classes, size))
     lanes = lanes_for(summary, sizes.total)
     return {
@@ -135,8 +140,8 @@ def _random(
     cache, step = _cache(summary, files)
     record = _record(summary, operation != "random_write", count, step, lambda size: -(-moved // size))
     lanes = lanes_for(summary, count)
-    size = max(1, round(moved / (record * lanes))) * record * lanes
     whole = sum(one.size for one in files)
+    size = max(1, round(min(moved, max(whole, _MAX_AGAIN)) / (record * lanes))) * record * lanes
     what = f"{counted(len(files), 'file')} of {about_size(whole)}, of which {about_size(moved)} were"
     does = {"random_mix": "read and written", "random_read": "read", "random_write": "written"}[operation]
     notes.add(operation, f"one file of {about_size(size)}, each record once, stands for {what} {does}")

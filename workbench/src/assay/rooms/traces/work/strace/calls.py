@@ -267,7 +267,7 @@ class Calls(NamedFiles):
             found = _BRACKETED.search(place)
             # The length that was asked for is an upper bound only, and often the greatest number that there is.
             self._moved_bytes(context, file, reads, call.result, int(found[1]) if found else None)
-            context = context._replace(call=replace(call, duration=0))
+            context = context._replace(call=replace(call, duration=0), begin=context.begin + call.duration)
 
     # Names
 
