@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from in_process import run_here
 from paths import GOLDEN
+from trace_tools import packed
 
 SMALL = GOLDEN / "traces" / "small.trace.gz"
 
@@ -24,10 +25,30 @@ def test_a_trace_is_described(tmp_path: Path) -> None:
     assert "src/a.c  12 kB           4  12 kB" in lines
 
 
+def test_files_that_are_missing_are_not_new_and_flags_of_opens_are_named(tmp_path: Path) -> None:
+    (tmp_path / "t.trace.gz").write_bytes(
+        packed(
+            "T\t1\t-\t0",
+            *("F\t1\tf\t1000\ta\\nb", "F\t2\tf\t5000000\tbig", "F\t3\tf\t-\tnew", "F\t4\tf\t-\tgone", "F\t5\td\t-\td"),
+            *("O\t1\t9\t1\topen\t1\t-\t-\t0\trd", "O\t2\t9\t1\topen\t3\t-\t-\t0\twcs"),
+            *("O\t3\t9\t1\topen\t4\t-\t-\t-ENOENT\tr", "O\t4\t9\t1\tread\t1\t0\t131072\t1000\t-"),
+            *("O\t5\t9\t1\tread\t1\t1000\t131072\t0\t-", "O\t6\t9\t1\tlist\t5\t-\t-\t0\t-"),
+        )
+    )
+    done = run_here(tmp_path, "trace", "show", "t.trace.gz").stdout
+    kinds = "2 that existed (5 MB: 1 of at most 4KiB, 1 of at most 16MiB), 1 new, 1 looked for and missing, 1 directory"
+    assert f"files        {kinds}\n" in done
+    assert "opened with  1 O_DIRECT, 1 O_SYNC or O_DSYNC, of 3 opens\n" in done
+    assert "a\\nb" in done and "missing" in done
+    found = json.loads(run_here(tmp_path, "trace", "show", "t.trace.gz", "--json").stdout)
+    assert (found["files"]["new"], found["files"]["missing"], found["open_flags"]["d"]) == (1, 1, 1)
+    assert found["operations"]["read"]["median_size"] == 1000
+
+
 def test_json_has_bytes_and_nanoseconds(tmp_path: Path) -> None:
     found = json.loads(run_here(tmp_path, "trace", "show", SMALL, "--json").stdout)
     assert found["operations"]["read"] == {
-        "count": 2, "failed": 0, "time_ns": 16000, "bytes": 12000, "median_size": 10240, "p95_size": 10240,
+        "count": 2, "failed": 0, "time_ns": 16000, "bytes": 12000, "median_size": 1760, "p95_size": 10240,
         "placed": 2, "sequential": 2,
     }  # fmt: skip
     assert found["files"]["new"] == 1 and found["losses"] == [{"code": "metadata", "count": 3}]
@@ -73,9 +94,13 @@ def test_what_is_refused_is_one_line_and_leaves_nothing(tmp_path: Path, words: l
     [
         (["--", "true"], "", 3, "there is no strace on PATH, which records the calls of a program"),
         (["--", "no-such-program"], None, 127, "no-such-program: there is no such program"),
+        (["true --help"], None, 127, "true --help: there is no such program"),
+        (["--", "./programs"], None, 126, "./programs is a directory"),
+        (["--", "./mine"], None, 126, "./mine may not be executed"),
         (["--below", "none", "--", "true"], None, 2, "--below none: there is no such directory"),
         (["-o", "-", "--", "true"], None, 2, "a trace is compressed and not printed"),
         (["-o", "mine", "--", "true"], None, 2, "mine exists already"),
+        (["-o", "/proc/self/t.trace.gz", "--", "true"], None, 2, "cannot write /proc/self/t.trace.gz: "),
     ],
 )
 def test_a_recording_that_cannot_begin_is_one_line(
@@ -92,6 +117,22 @@ def test_a_recording_that_cannot_begin_is_one_line(
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith(f"error: {error}") and len(done.stderr.splitlines()) == 2
     assert (tmp_path / "mine").read_text() == "mine" and len(list(tmp_path.iterdir())) == 2
+
+
+def test_where_strace_may_not_trace_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    strace = tmp_path / "strace"
+    strace.write_text(
+        "#!/bin/sh\ncase $1 in -V) echo 'strace -- version 6.1'; exit;; esac\n"
+        "echo 'strace: PTRACE_TRACEME: Operation not permitted' >&2; echo 'strace: more' >&2; exit 1\n"
+    )
+    strace.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    done = run_here(tmp_path, "record", "--", "touch", "made")
+    assert (done.returncode, done.stdout) == (126, "")
+    error, hint = done.stderr.splitlines()
+    assert error == "error: strace may not trace programs here: PTRACE_TRACEME: Operation not permitted"
+    assert hint.startswith("hint: nothing was run")
+    assert [path.name for path in tmp_path.iterdir()] == ["strace"]
 
 
 def test_options_of_the_command_are_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

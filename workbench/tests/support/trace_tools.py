@@ -24,7 +24,7 @@ def strace_trace(
 ) -> tuple[list[str], dict[str, int]]:
     """The records and the losses that lines of strace become; `after` has sizes of files after the recording."""
     files = KnownFiles(roots, Names(roots, keep=True), kind_of, (after or {}).get)
-    writer = TraceWriter(folder)
+    writer = TraceWriter()
     reader = StraceReader(files, writer, "/w", inherited)
     for line in lines:
         reader.line(line)

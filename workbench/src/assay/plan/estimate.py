@@ -369,7 +369,7 @@ def _names(operation: str, parameters: Parameters) -> float:
     return float(min(parameters.directory_count, parameters.files) * parameters.all_lanes)
 
 
-def _once(operation: str, parameters: Parameters) -> tuple[float, float]:
+def once_through(operation: str, parameters: Parameters) -> tuple[float, float]:
     """Return (operations, bytes of each) of a phase that handles all data, names or objects once."""
     if operation in OBJECTS:
         return object_estimate.requests_of_pass(operation, parameters)
@@ -385,7 +385,7 @@ def _once(operation: str, parameters: Parameters) -> tuple[float, float]:
 
 def _phase(operation: str, parameters: Parameters, speed: Speed) -> tuple[float, float, float]:
     """Return the expected (seconds, bytes, operations) of one measured phase."""
-    operations, record = _once(operation, parameters)
+    operations, record = once_through(operation, parameters)
     each = _operation_seconds(operation, parameters, speed)
     if parameters.rate is not None:
         each = max(each, 1 / parameters.rate)

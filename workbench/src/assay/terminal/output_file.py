@@ -196,6 +196,7 @@ def _checked_place(path: Path, mark: Mark, force: bool, option: str) -> Path | N
             raise AssayError(
                 f"cannot write {path}: there is no folder {path.parent}", "create it, or " + other
             ) from None
+        _make_nothing(place.parent)
         return place
     if what := _unfit(status.st_mode):
         raise AssayError(f"cannot write {path}: it is {what}", other)
@@ -204,6 +205,7 @@ def _checked_place(path: Path, mark: Mark, force: bool, option: str) -> Path | N
     # Root may write all files, so check the mode too: the file may be protected on purpose.
     if not status.st_mode & 0o222 or not os.access(place, os.W_OK):
         raise AssayError(f"cannot write {path}: it is write-protected", f"allow it with chmod, or {other}")
+    _make_nothing(place.parent)
     if not force and not _is_marked(place, mark):
         existing = (
             f"{path} exists already" if not path.is_symlink() else f"{path} points to {place}, which exists already"
@@ -211,6 +213,15 @@ def _checked_place(path: Path, mark: Mark, force: bool, option: str) -> Path | N
         unmarked = "" if mark is never_marked else " and was not written by Assay"
         raise AssayError(existing + unmarked, f"use --force to replace it, or {option} FILE for another name")
     return place
+
+
+def _make_nothing(folder: Path) -> None:
+    """Make and remove a file without a name, so that a folder in which none can be made is refused before any work.
+
+    Raises:
+        OSError: None can be made.
+    """
+    tempfile.TemporaryFile(dir=folder).close()
 
 
 def _unfit(mode: int) -> str:

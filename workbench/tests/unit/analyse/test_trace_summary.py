@@ -53,6 +53,15 @@ def test_tasks_and_operations_at_the_same_time_are_counted() -> None:
     assert [(one.file.name, one.read, one.written, one.size) for one in found.top_files()] == [("a", 10, 7, 1000)]
 
 
+def test_sizes_are_those_of_what_was_moved_and_a_copy_is_one_operation_at_a_time() -> None:
+    found = summary(
+        *(op(0, "read", 0, 500), op(10, "write", 0, 500, duration=0)),
+        *(op(20, "read", 500, 70, length=131072), op(40, "read", 570, 0, length=131072)),
+    )
+    assert list(found.operations["read"].sizes.items()) == [(70, 1), (500, 1)]
+    assert found.max_in_flight == 1
+
+
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=50))
 def test_bins_hold_all_however_long_it_takes(times: list[int]) -> None:
     course = TraceCourse()

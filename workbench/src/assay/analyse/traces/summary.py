@@ -22,7 +22,7 @@ class OpSummary:
         failed: Those that failed.
         moved: Bytes.
         time: Sum of durations in nanoseconds.
-        sizes: Bytes asked for, of those that did not fail.
+        sizes: Bytes of each operation that moved some; of requests for objects also those of none.
         placed: Reads and writes of files and devices that did not fail.
         sequential: Of these, those that began where the task's one before on the same file had ended; the first one, at
             its beginning.
@@ -44,27 +44,43 @@ class FileSummary:
     Attributes:
         file: Its record.
         operations: All operations on it.
+        failed: Those that failed.
+        flushes: Those that are fsync or fdatasync and did not fail.
         read: Bytes that were read.
         written: Bytes that were written.
         end: End of the furthest read or write.
-        reads: Reads that did not fail.
-        writes: Writes that did not fail.
-        sequential: Of both, those that are sequential.
+        reads: Reads that moved bytes.
+        writes: Writes that moved bytes.
+        last: End of the latest one of both.
+        sequential: Of both, those that begin where the latest one on the file had ended, or the task's latest one.
+        is_direct: It was opened with O_DIRECT.
+        is_synced: It was opened with O_SYNC or O_DSYNC.
     """
 
     file: File
     operations: int = 0
+    failed: int = 0
+    flushes: int = 0
     read: int = 0
     written: int = 0
     end: int = 0
     reads: int = 0
     writes: int = 0
+    last: int = 0
     sequential: int = 0
+    is_direct: bool = False
+    is_synced: bool = False
 
     @property
     def moved(self) -> int:
         """Bytes that were read and written."""
         return self.read + self.written
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the program looked for it, and it was never there."""
+        looked = self.operations and self.failed == self.operations
+        return bool(looked) and self.file.size is None and self.file.kind in "fo"
 
     @property
     def size(self) -> int:
@@ -118,6 +134,11 @@ class TraceSummary:
             for size, count in one.sizes.items():
                 found.sizes.add(size, count)
         return found
+
+    @property
+    def missing_files(self) -> int:
+        """Files that the program looked for and that were never there."""
+        return sum(one.is_missing for one in self.files.values())
 
     def top_files(self) -> list[FileSummary]:
         """Return the files of which most bytes were read and written, the first with most."""
@@ -182,12 +203,17 @@ class _Summariser:
         read = written = 0
         if not isinstance(record.result, int):
             kind.failed += 1
+            file.failed += 1
         elif (reads := MOVES.get(record.op)) is not None:
             moved = record.result
             read, written = (moved, 0) if reads else (0, moved)
             self._moved(record, kind, file, reads, moved)
+        elif record.op in ("fsync", "fdatasync"):
+            file.flushes += 1
         elif record.op == "open":
             summary.flags.update(record.flags)
+            file.is_direct = file.is_direct or "d" in record.flags
+            file.is_synced = file.is_synced or "s" in record.flags
         elif record.op == "close":
             self._next.pop((record.task, record.file), None)
         summary.course.add(record.start, read, written)
@@ -195,22 +221,24 @@ class _Summariser:
     def _moved(self, record: TraceOperation, kind: OpSummary, file: FileSummary, reads: bool, moved: int) -> None:
         offset = record.offset or 0
         kind.moved += moved
-        kind.sizes.add(record.length if record.length is not None else moved)
+        if moved or record.op in OBJECT_OPS:
+            kind.sizes.add(moved)
         if reads:
             file.read += moved
-            file.reads += 1
+            file.reads += moved > 0
         else:
             file.written += moved
-            file.writes += 1
+            file.writes += moved > 0
         file.end = max(file.end, offset + moved)
         self._moving.add(record.task)
         if record.op in OBJECT_OPS:
             return
         place = (record.task, record.file)
         kind.placed += 1
-        if self._next.get(place, 0) == offset:
-            kind.sequential += 1
-            file.sequential += 1
+        is_next = self._next.get(place, 0) == offset
+        kind.sequential += is_next
+        file.sequential += moved > 0 and (is_next or file.last == offset)
+        file.last = offset + moved
         self._next[place] = offset + moved
         self._used.setdefault(record.task, set()).add(record.file)
 

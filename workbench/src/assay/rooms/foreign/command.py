@@ -135,8 +135,9 @@ def from_vdbench(
 def from_trace(file: Path = _TRACE, replay: bool = _REPLAY, output: Path | None = _OUTPUT, force: bool = FORCE) -> None:
     """Make a study whose work resembles that of a trace (`assay record`, `assay trace import`), or replays it.
 
-    Files, their sizes, records, the share of reads, order, lanes and flushes are those of the trace. The study begins
-    with a line for each thing that differs. With --replay its operations are those of the trace, one by one.
+    It reads and writes as many bytes in as many records, flushes and looks at names as often as the words of a study
+    allow, and begins with a line for each amount that differs. With --replay its operations are those of the trace, one
+    by one.
 
     Example: `assay study from trace tar.trace.gz --replay --output tar.yaml`
     """

@@ -5,14 +5,18 @@ from typing import Any
 
 from assay.analyse.traces.course import Span
 from assay.analyse.traces.summary import FileSummary, OpSummary, TraceSummary
-from assay.analyse.traces.words import about_time, losses_words
+from assay.analyse.traces.words import about_time, counted, losses_words
 from assay.model.secret import redact_command
-from assay.model.trace.records import FILE_KINDS
-from assay.model.units import about_count, about_number, about_rate, about_size
+from assay.model.trace.records import FILE_KINDS, escape_name
+from assay.model.units import about_count, about_number, about_rate, about_size, format_size
 
 SPARKS = "▁▂▃▄▅▆▇█"
 _COLUMNS = 60
-_CLASSES = ((0, "empty"), (4096, "to 4 KiB"), (1 << 20, "to 1 MiB"), (1 << 30, "to 1 GiB"))
+_CLASSES = (4 << 10, 64 << 10, 1 << 20, 16 << 20, 1 << 30)
+"""Greatest sizes of files that are counted together."""
+
+_OPENED = {"d": "O_DIRECT", "s": "O_SYNC or O_DSYNC", "a": "O_APPEND"}
+"""Letter of an open -> its flag."""
 
 OP_COLUMNS = ("operation", "count", "failed", "bytes", "median size", "95 % up to", "sequential", "time")
 FILE_COLUMNS = ("file", "size", "operations", "read", "written")
@@ -34,6 +38,8 @@ def head_lines(summary: TraceSummary) -> Iterator[str]:
     yield f"mix          {_mix(summary)}"
     yield f"tasks        {_tasks(summary)}"
     yield f"files        {_files(summary)}"
+    if opened := [f"{about_count(summary.flags[one])} {words}" for one, words in _OPENED.items() if summary.flags[one]]:
+        yield f"opened with  {', '.join(opened)}, of {counted(summary.operations['open'].count, 'open')}"
 
 
 def op_rows(summary: TraceSummary) -> list[tuple[str, ...]]:
@@ -58,8 +64,8 @@ def file_rows(summary: TraceSummary) -> list[tuple[str, ...]]:
     """Return a row for each of the files that were used most."""
     return [
         (
-            one.file.name,
-            "new" if one.file.size is None and one.file.kind != "d" else _size(one.file.size),
+            escape_name(one.file.name),
+            _state(one),
             about_count(one.operations),
             about_size(one.read) if one.read else "",
             about_size(one.written) if one.written else "",
@@ -114,12 +120,15 @@ def as_json(summary: TraceSummary) -> dict[str, Any]:
         "end_ns": summary.end,
         "busy_ns": summary.busy,
         "operations": {op: _op_json(one) for op, one in sorted(summary.operations.items())},
+        "open_flags": dict(sorted(summary.flags.items())),
         "tasks": summary.tasks,
         "max_tasks": summary.max_tasks,
         "max_in_flight": summary.max_in_flight,
         "files": {
             "count": len(summary.files),
-            "new": sum(one.file.size is None and one.file.kind in "fo" for one in summary.files.values()),
+            "new": sum(one.file.size is None and one.file.kind in "fo" for one in summary.files.values())
+            - summary.missing_files,
+            "missing": summary.missing_files,
             "bytes": sum(one.file.size or 0 for one in summary.files.values()),
             "top_files": [_file_json(one) for one in summary.top_files()],
         },
@@ -168,7 +177,7 @@ def _side(one: OpSummary, end: int) -> str:
     if not one.count:
         return "none"
     rate = about_rate(one.moved / (end / 1e9), False) if end else ""
-    parts = [about_size(one.moved), f"in {about_count(one.count)} operations"]
+    parts = [about_size(one.moved), f"in {counted(one.count, 'operation')}"]
     if one.placed:
         parts.append(f"{_percent(one.sequential, one.placed)} sequential")
     return ", ".join([*parts, *([rate] if rate else [])])
@@ -179,7 +188,7 @@ def _mix(summary: TraceSummary) -> str:
     total = sum(one.count for one in summary.operations.values())
     data = reads.count + writes.count
     if not data:
-        return f"{about_count(total)} operations, none of which reads or writes"
+        return f"{counted(total, 'operation')}, none of which reads or writes"
     moved = reads.moved + writes.moved
     shares = f"{_percent(reads.count, data)} of operations on data are reads"
     if moved:
@@ -189,31 +198,43 @@ def _mix(summary: TraceSummary) -> str:
 
 def _tasks(summary: TraceSummary) -> str:
     at_once = f"{about_count(summary.max_tasks)} at once at most"
-    flight = f"{about_count(summary.max_in_flight)} operation{'s' * (summary.max_in_flight != 1)} at once at most"
-    return f"{about_count(summary.tasks)}, {at_once}; {flight}"
+    return f"{about_count(summary.tasks)}, {at_once}; {counted(summary.max_in_flight, 'operation')} at once at most"
 
 
 def _files(summary: TraceSummary) -> str:
     plain = [one for one in summary.files.values() if one.file.kind in "fo"]
     old = [one.file.size for one in plain if one.file.size is not None]
-    new = len(plain) - len(old)
     parts = [f"{about_count(len(old))} that existed"]
     if old:
-        parts[0] += f" ({about_size(sum(old))}: {_classes(old)})"
-    parts.append(f"{about_count(new)} new or missing")
-    for kind, words in (("d", "directories"), ("b", "devices")):
-        if count := sum(one.file.kind == kind for one in summary.files.values()):
-            parts.append(f"{about_count(count)} {words}")
+        parts[0] += f" ({about_size(sum(old))}{': ' + _classes(old) if len(old) > 1 else ''})"
+    parts.append(f"{about_count(len(plain) - len(old) - summary.missing_files)} new")
+    parts.append(f"{about_count(summary.missing_files)} looked for and missing")
+    folders = sum(one.file.kind == "d" for one in summary.files.values())
+    devices = sum(one.file.kind == "b" for one in summary.files.values())
+    if folders:
+        parts.append(f"{about_count(folders)} director{'y' if folders == 1 else 'ies'}")
+    if devices:
+        parts.append(counted(devices, "device"))
     return ", ".join(parts)
 
 
 def _classes(sizes: list[int]) -> str:
-    counts: dict[str, int] = {}
-    for size in sizes:
-        name = next((name for most, name in _CLASSES if size <= most), "larger")
-        counts[name] = counts.get(name, 0) + 1
-    names = [*(name for _, name in _CLASSES), "larger"]
-    return ", ".join(f"{about_count(counts[name])} {name}" for name in names if name in counts)
+    parts, before = [], 0
+    if empty := sizes.count(0):
+        parts.append(f"{about_count(empty)} empty")
+    for most in _CLASSES:
+        if count := sum(before < size <= most for size in sizes):
+            parts.append(f"{about_count(count)} of at most {format_size(most)}")
+        before = most
+    if count := sum(size > before for size in sizes):
+        parts.append(f"{about_count(count)} larger")
+    return ", ".join(parts)
+
+
+def _state(one: FileSummary) -> str:
+    if one.is_missing:
+        return "missing"
+    return "new" if one.file.size is None and one.file.kind != "d" else _size(one.file.size)
 
 
 def _columns(spans: list[Span]) -> list[Span]:

@@ -38,17 +38,47 @@ def in_order(file: int, name: str, size: int, record: int, start: int) -> list[s
     return [*lines, op(start + size + 1, "close", file)]
 
 
-def test_files_read_and_written_whole_are_a_set(tmp_path: Path) -> None:
+def test_files_read_whole_and_files_written_whole_are_sets(tmp_path: Path) -> None:
     lines = [line for n in range(1, 4) for line in in_order(n, "read", 3 * 8192, 8192, n * 10**6)]
     lines += in_order(4, "write", 4096, 4096, 10**7)
     found, text = workloads(tmp_path, *lines)
     assert found == {
-        "files": {
-            "operations": ["file_mix"], "total_files": 4, "file_sizes": {"4KiB": 1, "24KiB": 3},
-            "mix": {"read": 75, "write": 25}, "record_size": "8KiB", "lanes": 1, "cache": "keep", "sync": "none",
-        }
+        "reads": {
+            "operations": ["read"], "total_files": 3, "file_size": "24KiB", "record_size": "8KiB", "lanes": 1,
+            "cache": "drop", "sync": "none",
+        },
+        "writes": {
+            "operations": ["write"], "total_files": 1, "file_size": "4KiB", "record_size": "4KiB", "lanes": 1,
+            "cache": "drop", "sync": "fsync",
+        },
     }  # fmt: skip
-    assert "# * mix: by numbers of files; the program read 73.7 kB and wrote 4.1 kB" in text
+    assert "# * flushes: 0 recorded, 1 in each repeat of the study" in text
+    assert "bytes read:" not in text and "bytes written:" not in text and "reads:" not in text.split("study:")[0]
+
+
+def test_what_is_read_again_and_few_large_files_keep_their_bytes(tmp_path: Path) -> None:
+    lines = in_order(1, "read", 40_000, 4096, 10**6)
+    lines += [line for at in (2, 3) for line in in_order(1, "read", 40_000, 4096, at * 10**6)[1:]]
+    lines += [line for n in range(2, 42) for line in in_order(n, "read", 100 + n, 4096, (10 + n) * 10**6)]
+    found, text = workloads(tmp_path, *lines)
+    large = found["large-reads"]
+    assert (large["total_files"], large["file_size"], large["record_size"]) == (3, "40kB", "4KiB")
+    assert found["reads"]["total_files"] == 40
+    assert "1 file read more than once" in text and "# * bytes read:" not in text and "# * reads:" not in text
+
+
+@pytest.mark.parametrize(("every", "sync"), [(1, "o_dsync"), (2, "o_dsync"), (50, "fdatasync"), (100, "fdatasync")])
+def test_flushes_are_as_near_as_a_study_can_have_them(tmp_path: Path, every: int, sync: str) -> None:
+    lines = ["F\t1\tf\t1048576\tdb", op(1, "open", 1, flags="w")]
+    for at in range(100):
+        lines.append(op(10 + 2 * at, "write", 1, (at * 37 % 256) * 4096, 4096))
+        if at % every == 0:
+            lines.append(op(11 + 2 * at, "fdatasync", 1))
+    found, text = workloads(tmp_path, *lines)
+    assert (found["random-writes"]["sync"], found["random-writes"]["total_size"]) == (sync, "400KiB")
+    done = 100 if sync == "o_dsync" else 1
+    line = f"# * flushes: {-(-100 // every)} recorded, {done} in each repeat of the study"
+    assert (line in text) == (-(-100 // every) != done)
 
 
 def test_records_in_any_order_are_one_file_with_a_share_of_reads(tmp_path: Path) -> None:
@@ -56,18 +86,57 @@ def test_records_in_any_order_are_one_file_with_a_share_of_reads(tmp_path: Path)
     lines += [op(10 + at, "read" if at % 4 else "write", 1, (at * 37 % 64) * 8192, 8192) for at in range(400)]
     lines += [op(1000, "fdatasync", 1), op(1001, "fdatasync", 1), op(1002, "fsync", 1)]
     found, text = workloads(tmp_path, *lines)
-    assert found["parts"] == {
-        "operations": ["random_mix"], "layout": "shared", "total_size": "1MiB", "read_percent": 75,
-        "record_size": "8KiB", "lanes": 1, "cache": "direct", "sync": "fdatasync",
+    assert found["mix"] == {
+        "operations": ["random_mix"], "layout": "shared", "total_size": "3200KiB", "record_size": "8KiB", "lanes": 1,
+        "cache": "direct", "sync": "fdatasync", "read_percent": 75,
     }  # fmt: skip
-    assert "the program did 1 fsync and 2 fdatasync in 100 writes" in text
+    assert "flushes: 3 recorded, 1 in each repeat" in text and "reads:" not in text.split("study:")[0]
 
 
-def test_looks_at_names_are_a_workload_of_their_own(tmp_path: Path) -> None:
-    lines = [f"F\t{n}\tf\t5\tf{n}" for n in range(1, 11)] + [op(n, "stat", n) for n in range(1, 11)]
-    assert workloads(tmp_path, *lines)[0] == {
-        "names": {"operations": ["stat"], "files": 10, "lanes": 1, "sync": "none"}
-    }
+def test_reads_and_writes_of_different_sizes_are_no_mix(tmp_path: Path) -> None:
+    lines = ["F\t1\tf\t1048576\tdb", op(1, "open", 1, flags="rw")]
+    lines += [op(10 + at, "read", 1, (at * 37 % 64) * 8192, 100) for at in range(30)]
+    lines += [op(90 + at, "write", 1, (at * 37 % 64) * 8192, 8192) for at in range(30)]
+    found, text = workloads(tmp_path, *lines)
+    assert found["random-reads"]["record_size"] == "100B" and found["random-writes"]["record_size"] == "8KiB"
+    assert "# * bytes" not in text and "# * reads:" not in text and "# * writes:" not in text
+
+
+def test_what_is_gone_over_again_and_again_does_not_fill_the_disk(tmp_path: Path) -> None:
+    size = 1 << 29
+    lines = [f"F\t1\tf\t{size}\ta", f"F\t2\tf\t{size}\tb"]
+    for at in range(1, 6):
+        lines += [op(10 * at, "open", 1, flags="r"), op(10 * at + 1, "read", 1, 0, size), op(10 * at + 2, "close", 1)]
+    lines += [op(100 + at, "read", 2, 4096 * (at * 7 % 8), size // 2) for at in range(12)]
+    found, text = workloads(tmp_path, *lines)
+    assert (found["reads"]["total_files"], found["reads"]["file_size"]) == (1, "512MiB")
+    assert found["random-reads"]["total_size"] == "1GiB"
+    assert "1 file read more than once: here once" in text and "5.91 GB recorded, 1.61 GB in each repeat" in text
+
+
+def test_looks_at_names_are_as_many_as_recorded(tmp_path: Path) -> None:
+    lines = [f"F\t{n}\tf\t5\tf{n}" for n in range(1, 11)] + [op(n, "stat", n % 10 + 1) for n in range(1, 31)]
+    found, text = workloads(tmp_path, *lines)
+    assert found == {"stat": {"operations": ["stat"], "files": 30, "lanes": 1, "cache": "drop"}}
+    assert "the program used 10 names" in text and "# * stat:" not in text
+
+
+def test_directories_are_listed_as_often_and_synchronous_writes_are_flushes(tmp_path: Path) -> None:
+    lines = ["F\t1\td\t-\td", "F\t2\tf\t-\tlog", op(1, "open", 2, flags="wcs")]
+    lines += [op(10 + at, "list", 1) for at in range(8)] + [op(30 + at, "write", 2, at * 50, 50) for at in range(9)]
+    found, text = workloads(tmp_path, *lines)
+    assert found["readdir"] == {
+        "operations": ["readdir"], "files": 4, "lanes": 1, "depth": 1, "width": 4, "cache": "drop",
+    }  # fmt: skip
+    assert found["writes"]["sync"] == "o_dsync" and "recorded," not in text
+
+
+def test_a_file_that_tasks_write_in_turn_is_written_from_beginning_to_end(tmp_path: Path) -> None:
+    first = ["F\t1\tf\t-\tout", op(1, "open", 1, flags="wc"), op(2, "write", 1, 0, 500)]
+    found, _ = workloads(
+        tmp_path, *first, "T\t2\t1\t3", op(4, "write", 1, 500, 500).replace("\t1\twrite", "\t2\twrite")
+    )
+    assert (found["writes"]["file_size"], found["writes"]["record_size"]) == ("1kB", "500B")
 
 
 def test_objects_are_a_mix_at_their_rate(tmp_path: Path) -> None:
@@ -76,15 +145,16 @@ def test_objects_are_a_mix_at_their_rate(tmp_path: Path) -> None:
     found, text = workloads(tmp_path, *lines, head='{"assay_trace":1,"source":"warp"}')
     assert found["objects"] == {
         "operations": ["object_mix"], "objects": 2, "lanes": 1, "object_size": "4KiB",
-        "mix": {"get": 74, "put": 26}, "rate": "1010/s",
+        "mix": {"get": 74, "put": 26}, "rate": "1010/s", "runtime": "100ms",
     }  # fmt: skip
+    assert "# * reads:" not in text and "# * bytes read: 307 kB recorded, 306 kB in each repeat" in text
     assert "bucket: assay-trace" in text
 
 
 def test_requests_to_a_device_pass_the_page_cache(tmp_path: Path) -> None:
     lines = ["F\t1\tb\t10000000000\tsda"] + [op(at, "read", 1, (at * 7919 % 1000) * 512, 512) for at in range(90)]
     found, text = workloads(tmp_path, *lines, head='{"assay_trace":1,"source":"blkparse"}')
-    assert (found["parts"]["cache"], found["parts"]["record_size"]) == ("direct", "4KiB")
+    assert (found["random-reads"]["cache"], found["random-reads"]["record_size"]) == ("direct", "4KiB")
     assert "a file stands for them, since all that is on a device would be lost" in text
 
 
@@ -93,8 +163,9 @@ def test_many_sizes_become_few_and_losses_are_listed(tmp_path: Path) -> None:
     lines += [op(10**8, "rename", 1, flags=">2")]
     head = '{"assay_trace":1,"source":"strace","command":["p","--password=hush"],"losses":[{"code":"mmap","count":3}]}'
     found, text = workloads(tmp_path, *lines, head=head)
-    sizes = found["files"]["file_sizes"]
+    sizes = found["reads"]["file_sizes"]
     assert sum(sizes.values()) == 40 and len(sizes) <= 12
+    assert "bytes read:" not in text
     assert "3 mappings of files into memory" in text and "* rename: left out: 1 operation" in text
     assert "hush" not in text
 

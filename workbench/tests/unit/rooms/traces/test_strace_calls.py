@@ -224,16 +224,37 @@ def test_a_program_that_is_started_has_no_descriptors_that_close_then(tmp_path: 
     assert [one[2:4] for one in moves(made(tmp_path, text))] == [("1", "0"), ("2", "0"), ("3", "0"), ("2", "5")]
 
 
-def test_standard_streams_begin_where_they_are(tmp_path: Path) -> None:
+def test_standard_streams_are_those_of_the_caller_and_redirections_are_not(tmp_path: Path) -> None:
     inherited = [Inherited(0, "/w/in", 40, False), Inherited(1, "/w/out", 7, False), Inherited(2, "/w/out", 7, False)]
+    lines = [
+        '7 1.000000 read(0</w/in>, ""..., 5) = 5 <0.000001>',
+        '7 1.000001 write(2</w/out>, ""..., 3) = 3 <0.000001>',
+        '7 1.000002 openat(AT_FDCWD</w>, "own", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3</w/own> <0.000001>',
+        "7 1.000003 fcntl(1</w/out>, F_DUPFD, 10) = 10</w/out> <0.000001>",
+        "7 1.000004 dup2(3</w/own>, 1</w/out>) = 1</w/own> <0.000001>",
+        '7 1.000005 write(1</w/own>, ""..., 3) = 3 <0.000001>',
+        "7 1.000006 dup2(10</w/out>, 1</w/own>) = 1</w/out> <0.000001>",
+        '7 1.000007 write(1</w/out>, ""..., 3) = 3 <0.000001>',
+    ]
+    records, losses = strace_trace(lines, tmp_path, inherited=inherited)
+    assert files(records) == {"own": ("f", "-")}
+    assert moves(records) == [("1", "write", "1", "0", "3")]
+    assert losses == {"standard-streams": 3}
+
+
+def test_a_copy_inside_the_kernel_asks_for_what_it_moved(tmp_path: Path) -> None:
     text = """
-        7 read(0</w/in>, ""..., 5) = 5
-        7 write(1</w/out>, ""..., 3) = 3
-        7 write(2</w/out>, ""..., 3) = 3
-        7 write(2<pipe:[3]>, ""..., 3) = 3
+        7 openat(AT_FDCWD</w>, "a", O_RDONLY) = 3</w/a>
+        7 openat(AT_FDCWD</w>, "b", O_WRONLY|O_CREAT|O_EXCL, 0666) = 4</w/b>
+        7 copy_file_range(3</w/a>, NULL, 4</w/b>, NULL, 9223372035781033984, 0) = 500
+        7 copy_file_range(3</w/a>, NULL, 4</w/b>, NULL, 9223372035781033984, 0) = 0
         """
-    found = made(tmp_path, text, inherited=inherited)
-    assert [one[3] for one in moves(found)] == ["40", "7", "10"]
+    fields = [line.split("\t") for line in made(tmp_path, text)]
+    found = [one for one in fields if one[0] == "O" and one[4] != "open"]
+    assert [(one[4], one[6], one[7], one[8]) for one in found] == [
+        ("read", "0", "500", "500"), ("write", "0", "500", "500"), ("read", "500", "0", "0"),
+    ]  # fmt: skip
+    assert [(int(one[1]), int(one[2])) for one in found[:2]] == [(2000, 100), (2100, 0)]
 
 
 def test_a_descriptor_that_came_another_way_is_counted(tmp_path: Path) -> None:

@@ -25,7 +25,9 @@ def command(
         metavar="DIR",
         help="Record only files in this directory. Repeatable.  [default: all but /proc, /sys, /dev, shared libraries]",
     ),
-    names: bool = typer.Option(False, "--names", help="Keep the names of files, which are replaced otherwise."),
+    names: bool = typer.Option(
+        False, "--names", help="Keep the names of files, without the / of their path; they are replaced otherwise."
+    ),
     twice: bool = typer.Option(
         False, "--twice", help="Run the command once more without tracing, to measure what tracing costs."
     ),
@@ -50,8 +52,13 @@ def command(
         hint = "name a file with --output; the command may print there itself"
         raise AssayError("a trace is compressed and not printed", hint, EXIT_USAGE)
     recorder = Recorder(words, below, names, twice)
+    recorder.run()
     found: list[Recording] = []
-    file.fill(lambda place: found.append(recorder.record(place)))
+    try:
+        file.fill(lambda place: found.append(recorder.write(place)))
+    except AssayError as error:
+        note(f"error: the trace is lost: {error.message}; the command ended with exit code {recorder.code}")
+        raise typer.Exit(recorder.code or 0) from None
     for line in _lines(found[0], path):
         note(line)
     raise typer.Exit(found[0].code)
@@ -73,11 +80,20 @@ def _cost(recording: "Recording") -> str:
     from assay.analyse.traces.words import about_time, counted
     from assay.model.units import about_latency
 
-    took = f"it took {about_time(recording.header.duration_ns or 0)} with tracing"
-    if (untraced := recording.header.untraced_ns) is not None:
-        return f"{took} and {about_time(untraced)} without"
+    duration = recording.header.duration_ns or 0
+    took = f"it took {about_time(duration)} with tracing"
+    if recording.untraced_code is not None:
+        if (untraced := recording.header.untraced_ns) is not None:
+            return f"{took} and {about_time(untraced)} without"
+        return (
+            f"{took}; the run without tracing ended with exit code {recording.untraced_code}, so its time is left out"
+        )
     if recording.call_ns is None:
-        return took
-    cost = recording.lines * recording.call_ns
-    calls = f"{counted(recording.lines, 'call')} at {about_latency(recording.call_ns)}"
-    return f"{took}, of which tracing cost about {about_time(cost)}: {calls}; --twice measures it"
+        return f"{took}; what tracing cost is not known: --twice measures it"
+    each = " to ".join(dict.fromkeys(about_latency(one) for one in recording.call_ns))
+    costs = [recording.calls * one for one in recording.call_ns]
+    calls = f"{counted(recording.calls, 'call')} at {each} in another program; --twice measures it"
+    if costs[1] >= duration:
+        return f"{took}, most of which may be tracing: {calls}"
+    about = " to ".join(dict.fromkeys(about_time(one) for one in costs))
+    return f"{took}, of which tracing cost about {about}: {calls}"

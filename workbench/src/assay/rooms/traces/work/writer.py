@@ -2,10 +2,11 @@
 
 import gzip
 import heapq
+import tempfile
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from assay.model.trace.records import (
     MOVES,
@@ -49,15 +50,12 @@ class TraceFiles(Protocol):
 class TraceWriter:
     """Collects records in any order, and writes them sorted by time; records of the same time stay in order.
 
-    Args:
-        folder: An empty folder for sorted pieces.
+    Sorted pieces are files without a name in TMPDIR, of which nothing stays however this process ends.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._lines: list[Line] = []
-        self._pieces: list[Path] = []
-        self._made = 0
+        self._pieces: list[IO[bytes]] = []
 
     def add(self, record: Record, time: int | None = None, appended: bool = False) -> None:
         """Add a record.
@@ -93,6 +91,8 @@ class TraceWriter:
             for _, line in merged:
                 for each in finished.lines(line):
                     out.write(each.encode() + b"\n")
+        for piece in self._pieces:
+            piece.close()
         return TraceTotals(finished.operations, *finished.moved)
 
     def _spill(self) -> None:
@@ -104,12 +104,11 @@ class TraceWriter:
             self._pieces = []
             self._write_piece(heapq.merge(*map(_read, before), key=itemgetter(0)))
             for piece in before:
-                piece.unlink()
+                piece.close()
 
     def _write_piece(self, lines: Iterable[Line]) -> None:
-        piece = self._folder / f"{self._made}.gz"
-        self._made += 1
-        with piece.open("wb") as target, _compressed(target, 1) as out:
+        piece = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the writer
+        with _compressed(piece, 1) as out:
             for time, line in lines:
                 out.write(f"{time}\t{line}\n".encode())
         self._pieces.append(piece)
@@ -121,12 +120,13 @@ def _time(record: Record) -> int:
     return record.end if isinstance(record, End) else 0
 
 
-def _compressed(target: BinaryIO, level: int) -> gzip.GzipFile:
+def _compressed(target: IO[bytes], level: int) -> gzip.GzipFile:
     # Without name and time, equal traces have equal bytes.
     return gzip.GzipFile(filename="", fileobj=target, mode="wb", compresslevel=level, mtime=0)
 
 
-def _read(piece: Path) -> Iterator[Line]:
+def _read(piece: IO[bytes]) -> Iterator[Line]:
+    piece.seek(0)
     with gzip.open(piece, "rt", encoding="utf-8", newline="\n") as lines:
         for line in lines:
             time, _, rest = line[:-1].partition("\t")

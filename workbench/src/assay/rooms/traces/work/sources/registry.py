@@ -91,7 +91,7 @@ class Import:
             AssayError: A line of the recording is not of its format, or it has no operations.
         """
         with scratch_folder("assay-trace-") as folder, ExitStack() as opened:
-            writer = TraceWriter(folder)
+            writer = TraceWriter()
             found = Collected(self._path, writer, Names(keep=self._keep_names))
             text = darshan_log.as_text(self._path, folder) if self._is_darshan_log else self._path
             self._reader.read(lambda: opened.enter_context(closing(_lines(text))), found)

@@ -28,7 +28,8 @@ METADATA = (
 )
 LOSSES = dict.fromkeys(METADATA, "metadata") | {
     **dict.fromkeys(("sync", "syncfs", "sync_file_range", "msync"), "sync"),
-    **dict.fromkeys(("fadvise64", "readahead", "mknod", "mknodat"), "other-calls"),
+    **dict.fromkeys(("fadvise64", "readahead"), "hints"),
+    **dict.fromkeys(("mknod", "mknodat"), "other-calls"),
     "fallocate": "allocate",
     "flock": "locks",
     "io_uring_enter": "io_uring",
@@ -245,14 +246,14 @@ class Calls(NamedFiles):
             file.content.saw_size(call.result - int(words[-2]))
 
     def _send(self, context: Context) -> None:
-        out, source, place, length = [*arguments(context.call.args), "", "", "", ""][:4]
-        self._pair(context, (source, place), (out, "NULL"), length)
+        out, source, place = [*arguments(context.call.args), "", "", ""][:3]
+        self._pair(context, (source, place), (out, "NULL"))
 
     def _copy(self, context: Context) -> None:
-        source, place, out, out_place, length = [*arguments(context.call.args), "", "", "", "", ""][:5]
-        self._pair(context, (source, place), (out, out_place), length)
+        source, place, out, out_place = [*arguments(context.call.args), "", "", "", ""][:4]
+        self._pair(context, (source, place), (out, out_place))
 
-    def _pair(self, context: Context, source: tuple[str, str], target: tuple[str, str], length: str) -> None:
+    def _pair(self, context: Context, source: tuple[str, str], target: tuple[str, str]) -> None:
         """Emit a read and a write, for those of two descriptors that are files; each with its offset as printed."""
         call = context.call
         for (written, place), reads in ((source, True), (target, False)):
@@ -264,8 +265,9 @@ class Calls(NamedFiles):
                 self.lose(file.name, "other-calls")
                 return
             found = _BRACKETED.search(place)
-            self._moved_bytes(context, file, reads, int(length or 0), int(found[1]) if found else None)
-            context = context._replace(call=replace(call, duration=0))
+            # The length that was asked for is an upper bound only, and often the greatest number that there is.
+            self._moved_bytes(context, file, reads, call.result, int(found[1]) if found else None)
+            context = context._replace(call=replace(call, duration=0), begin=context.begin + call.duration)
 
     # Names
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from assay.model.trace.records import File
 from assay.rooms.traces.work.names import Names
 
-OUTSIDE, SYSTEM_FILES, SPECIAL = "outside", "system-files", "special"
-"""Reasons why operations on a file are left out; the first two are codes of losses."""
+OUTSIDE, SYSTEM_FILES, STANDARD_STREAMS, SPECIAL = "outside", "system-files", "standard-streams", "special"
+"""Reasons why operations on a file are left out; all but the last are codes of losses."""
 _SYSTEM = re.compile(
     r"/(?:proc|sys|dev)(?:/|$)|/etc/ld\.so\.|/etc/locale\.alias$"
     r"|/usr/(?:lib|share)/locale(?:/|$)|/usr/lib/.*/gconv(?:/|$)|.*\.so(?:\.[0-9.]+)?$"
@@ -167,6 +167,12 @@ class KnownFiles:
                 found.existed, found.kind = False, before.kind
                 found.content = before.exists() if before.existed is not False else before.content
                 break
+        return found
+
+    def stream(self, path: str) -> KnownName:
+        """Return a name of its own for the file that is a standard stream of the command, which is left out."""
+        found = KnownName(len(self._by_id) + 1, path, STANDARD_STREAMS)
+        self._by_id.append(found)
         return found
 
     def rename(self, old: KnownName, new: KnownName) -> None:

@@ -10,19 +10,22 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.launch.commands import run_program
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.rooms.traces.work.strace.reader import TRACED, VECTORS
 
 INSTALL = "install strace: apt-get install strace, dnf install strace or zypper install strace"
+EXIT_NOT_STARTED = 126
+"""Exit code of a command that is there and cannot be started, as shells have it."""
+_FORBIDDEN = "nothing was run; a container needs the capability SYS_PTRACE, and a program has one tracer at a time"
+_NOTHING = ("sh", "-c", ":")
 _POLL_MILLISECONDS = 100
 _READ_BYTES = 1 << 18
 _SECONDS = 20.0
-"""Time limit of `strace -V`."""
+"""Time limit of `strace -V`, and of a program that does nothing."""
 _VERSION = re.compile(rb"strace -- version (\d+)\.(\d+)")
 _WITH_SECCOMP, _WITH_NANOSECONDS = (5, 3), (5, 7)
 """Versions of strace from which on it has --seccomp-bpf, and times in nanoseconds."""
@@ -53,59 +56,83 @@ def strace_options() -> list[str]:
     ]
 
 
-def run_traced(options: Sequence[str], command: Sequence[str], fifo: Path, line: Line, quiet: bool = False) -> int:
+def check_tracing(options: Sequence[str]) -> None:
+    """Trace a program that does nothing, since a container, or another tracer, may forbid that.
+
+    Args:
+        options: As `strace_options` returns them.
+
+    Raises:
+        AssayError: strace may not trace programs here.
+    """
+    words = [*options, "-o", os.devnull, "--", *_NOTHING]
+    done = run_program(words, _SECONDS)
+    if done.code != 0:
+        said = done.err.decode(errors="replace").strip().splitlines()
+        why = f": {said[0].removeprefix('strace: ')}" if said else ""
+        raise AssayError(f"strace may not trace programs here{why}", _FORBIDDEN, EXIT_NOT_STARTED)
+
+
+def run_traced(options: Sequence[str], command: Sequence[str], line: Line, quiet: bool = False) -> int:
     """Run a command under strace to its end; return its exit code, as a shell has it.
 
-    Signals that would end this process go to the command, and the trace is written when it has ended.
+    Signals that would end this process go to the command, and the trace is written when it has ended. If this process
+    is killed, the command goes on, and strace with it: calls of a program that has lost its tracer would fail.
 
     Args:
         options: As `strace_options` returns them.
         command: The command.
-        fifo: Path that can be made; strace prints into it.
         line: Gets each line.
         quiet: The command reads and prints nothing.
 
     Raises:
         OSError: strace cannot be started.
     """
-    os.mkfifo(fifo, 0o600)
-    # The end for reading opens at once: strace, which opens the other one, may fail before that.
-    source = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL) if quiet else {}
     first: list[int] = []
-
-    def note_line(text: str) -> None:
-        if not first and (pid := text.split(" ", 1)[0]).isdigit():
-            first.append(int(pid))
-        line(text)
-
-    try:
-        with _signals_for(first), subprocess.Popen([*options, "-o", str(fifo), "--", *command], **streams) as process:
+    source, sink = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(source, False)
+    # strace opens the pipe itself, so that the command does not inherit it, and there is no FIFO to be left over.
+    words = [*options, "-o", f"/proc/{os.getpid()}/fd/{sink}", "--", *command]
+    ends = [sink]
+    with _signals_for(first), subprocess.Popen(words, **streams) as process:
+        try:
             for text in _lines(source, process):
-                note_line(text)
-            code = process.wait()
-    finally:
-        os.close(source)
-        fifo.unlink()
+                while ends:
+                    os.close(ends.pop())
+                if not first and (pid := text.split(" ", 1)[0]).isdigit():
+                    first.append(int(pid))
+                line(text)
+        finally:
+            for end in (source, *ends):
+                os.close(end)
+        code = process.wait()
     return code if code >= 0 else 128 - code
 
 
-def run_untraced(command: Sequence[str], quiet: bool = False) -> int:
-    """Run a command to its end; return the nanoseconds that it took."""
+class Untraced(NamedTuple):
+    """A run without tracing: its exit code as a shell has it, and nanoseconds."""
+
+    code: int
+    time: int
+
+
+def run_untraced(command: Sequence[str], quiet: bool = False) -> Untraced:
+    """Run a command to its end, as `run_traced` does but for strace."""
     streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL) if quiet else {}
     begin = time.monotonic_ns()
     with _signals_for([]), subprocess.Popen(command, **streams) as process:
-        process.wait()
-    return time.monotonic_ns() - begin
+        code = process.wait()
+    return Untraced(code if code >= 0 else 128 - code, time.monotonic_ns() - begin)
 
 
 def _lines(source: int, process: "subprocess.Popen[bytes]") -> Iterator[str]:
-    """Yield the lines that come through a FIFO, until its writer has closed it, or ended without opening it."""
+    """Yield the lines that come through a pipe, until its writer has closed it, or ended."""
     poll = select.poll()
     poll.register(source, select.POLLIN)
     rest = b""
     while True:
-        # Looked at before: what strace has printed is in the FIFO by then.
+        # Looked at before: what strace has printed is in the pipe by then.
         has_ended = process.poll() is not None
         if not poll.poll(_POLL_MILLISECONDS):
             if has_ended:

@@ -62,10 +62,11 @@ class StraceReader:
         files: The files.
         writer: Gets the records.
         folder: Absolute path of the directory in which the program was started.
-        inherited: Descriptors that it had from its beginning.
+        inherited: Descriptors that it had from its beginning: its standard streams.
 
     Attributes:
-        lines: Lines that were given.
+        call_count: Calls that have ended.
+        has_started: The program was started.
         calls: The calls.
     """
 
@@ -73,7 +74,7 @@ class StraceReader:
         self, files: KnownFiles, writer: TraceWriter, folder: str, inherited: Sequence[Inherited] = ()
     ) -> None:
         self.calls = Calls(files, writer)
-        self.lines = 0
+        self.call_count, self.has_started = 0, False
         self._files, self._writer, self._folder, self._inherited = files, writer, folder, inherited
         self._tasks: dict[int, Running] = {}
         self._ended: dict[int, _EndedTask] = {}
@@ -86,7 +87,6 @@ class StraceReader:
 
     def line(self, text: str) -> None:
         """Take a line into account."""
-        self.lines += 1
         parsed = parse_line(text)
         if parsed is None:
             self.calls.losses["unread-lines"] += 1
@@ -156,11 +156,13 @@ class StraceReader:
         begin = self._since(call.start)
         self._since(call.start + call.duration)
         task = self._tasks[pid]
+        self.call_count += 1
         if call.name in _CLONES:
             if call.result is not None and call.result > 0:
                 self._cloned(pid, call)
         elif call.name in ("execve", "execveat"):
             if call.result == 0:
+                self.has_started = True
                 task.descriptors = task.descriptors.after_exec()
         elif call.name in ("wait4", "waitid"):
             self._waited(task, call)
@@ -236,7 +238,7 @@ class StraceReader:
         # Descriptors of one file at one position are one open file.
         same: dict[tuple[str, int], OpenFile] = {}
         for number, path, position, appends in self._inherited:
-            name = self._files.name(path)
+            name = self._files.stream(path)
             file = same.setdefault((path, position), OpenFile(name, name.exists(), position, appends, path))
             found.put(number, file, False)
         return found
