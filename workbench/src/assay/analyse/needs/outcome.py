@@ -25,8 +25,8 @@ ORDER = tuple(NeedStatus)
 
 
 def worst_status(statuses: Iterable[NeedStatus]) -> NeedStatus:
-    """Return no if any is no, yes if all are yes (or there are none), else undecided."""
-    return min(statuses, key=ORDER.index, default=NeedStatus.YES)
+    """Return no if any is no, yes if all are yes, else undecided; undecided also without any: nothing was measured."""
+    return min(statuses, key=ORDER.index, default=NeedStatus.UNDECIDED)
 
 
 class NeedLimit(NamedTuple):

@@ -76,7 +76,7 @@ def test_operations_that_never_started_are_slow() -> None:
 
 @pytest.mark.parametrize(
     ("answers", "expected"),
-    [("yyy", "yes"), ("yuy", "undecided"), ("yun", "no"), ("n", "no"), ("", "yes")],
+    [("yyy", "yes"), ("yuy", "undecided"), ("yun", "no"), ("n", "no"), ("", "undecided")],
 )
 def test_all_requirements_count(answers: str, expected: str) -> None:
     words = {"y": NeedStatus.YES, "n": NeedStatus.NO, "u": NeedStatus.UNDECIDED}

@@ -101,6 +101,10 @@ files: {operations: [write], file_size: 1MiB, record_size: 4KiB, sync: o_dsync}
         ("measure: p99", "measure: p100", "percentile"),
         ("measure: p99", "measure: speed", "not a measure"),
         ("operation: write", "operation: wite", "not an operation"),
+        ("operation: write", "operation: read", "the work does no read"),
+        ("operation: write", "operation: write, kind: read", "no operations of kind read"),
+        # O_DSYNC is no call that takes time of its own.
+        ("operation: write", "operation: write, kind: sync", "no operations of kind sync"),
         ("files:", "file:", "file"),
         ("url: https://a.example", "url: a.example", "url"),
         ("measure: p99, below: 10ms", "measure: throughput, at_least: 10", "throughput"),
@@ -114,6 +118,17 @@ def test_faults_of_own_profiles_name_their_line(tmp_path: Path, old: str, new: s
     path.write_text(PROFILE.replace(old, new))
     with pytest.raises(AssayError, match=rf"app.yaml:\d+: .*{message}"):
         find_profile(str(path))
+
+
+def test_faults_of_own_work_name_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(PROFILE.replace("record_size", "record_sze"))
+    with pytest.raises(AssayError, match=r"app.yaml: files: .*unknown key `record_sze`"):
+        find_profile(str(path))
+
+
+def test_nothing_measured_is_no_yes() -> None:
+    assert FitAnswer(shipped_profile("etcd"), (), 1, 0).answer is NeedStatus.UNDECIDED
 
 
 def test_jobs_take_their_bytes_over_the_throughput() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.changes import ON_ROOT
-from assay.model.base import EXIT_INTERRUPTED, EXIT_OK, AssayError, Code
+from assay.model.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, AssayError, Code
 from assay.terminal.output import note, print_json, print_line
 from assay.terminal.settings import RUNS
 
@@ -53,6 +53,10 @@ def command(
         raise AssayError(f"--accelerators: {found.profile} emulates none", "leave it out")
     try:
         code = _answer(found, where, needs, accelerators, Runner(out, destroy, on_root), as_json)
+    except AssayError as error:
+        # A place that is refused is no undecided answer.
+        error.exit_code = EXIT_USAGE
+        raise
     except KeyboardInterrupt:
         note("stopped: nothing was measured, and the test data is removed")
         raise typer.Exit(EXIT_INTERRUPTED) from None
@@ -91,8 +95,7 @@ def _answer(
     as_json: bool,
 ) -> int:
     """Measure, print the answer, and return the exit code."""
-    from assay.cli.run import print_stopped
-    from assay.rooms.fit.commands.text import answer_json, answer_lines, ground_lines
+    from assay.rooms.fit.commands.text import answer_json, answer_lines, ground_lines, memory_lines
     from assay.rooms.fit.work.answer import fit_answer
     from assay.rooms.fit.work.place import refuse_existing
     from assay.rooms.fit.work.study import choose_amount
@@ -105,12 +108,14 @@ def _answer(
         note(amount.words)
     with _measure(profile, place, needs, amount, look, runner) as store:
         if store.current_status() == "interrupted":
-            return print_stopped(store)
+            note(f"stopped: no answer; start it again: assay fit {profile.profile} {place.written}")
+            return EXIT_INTERRUPTED
         found = fit_answer(profile, needs, analyse_store(store), store, accelerators)
         if as_json:
-            print_json(answer_json(found, place.written, store.folder.name, str(store.folder), amount.words))
+            print_json(answer_json(found, place.written, store, amount.words))
         else:
-            for line in (*answer_lines(found, place.written), *ground_lines(profile, amount.words)):
+            lines = (*answer_lines(found, place.written), *ground_lines(profile, amount.words))
+            for line in (*lines, *memory_lines(store.info().places)):
                 print_line(line)
         note(f"results: {store.folder}; details: assay show {store.folder}")
     return found.answer.exit_code

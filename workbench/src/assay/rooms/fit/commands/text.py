@@ -1,11 +1,14 @@
 """Answers of `assay fit` in words and as JSON."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from assay.analyse.needs.outcome import NeedOutcome
+from assay.model.result.run import TargetPlace
 from assay.model.units import about_count, about_latency, about_number, about_size
 from assay.rooms.fit.model.profile import Profile, ProfileJob, Requirement
 from assay.rooms.fit.work.answer import FitAnswer
+from assay.store import RunStore
 
 UNITS = {"throughput": "bytes/s", "rate": "1/s", "busy": "share"}
 """Measure -> unit of its numbers in JSON; latencies are in ns."""
@@ -76,15 +79,29 @@ def ground_lines(profile: Profile, amount: str) -> list[str]:
     return [*lines, *(f"not covered: {text}" for text in profile.not_covered)]
 
 
-def answer_json(found: FitAnswer, place: str, run: str, folder: str, amount: str) -> dict[str, Any]:
-    """Return the answer for programs; latencies in ns, throughput in bytes/s, `busy` as a share."""
+def memory_lines(places: Sequence[TargetPlace]) -> list[str]:
+    """Return a warning if the place is in memory, where no flush makes anything stable; else nothing."""
+    found = any(place.memory_backed and not place.started_server for place in places)
+    return ["warning: the place is in memory: what is flushed there is lost at a restart"] if found else []
+
+
+def answer_json(found: FitAnswer, place: str, store: RunStore, amount: str) -> dict[str, Any]:
+    """Return the answer for programs; latencies in ns, throughput in bytes/s, `busy` as a share.
+
+    Args:
+        found: The answer.
+        place: What the user called the place.
+        store: The run.
+        amount: How the data was reduced.
+    """
     return {
         "answer": str(found.answer),
         "profile": found.profile.profile,
         "question": found.profile.question,
         "place": place,
-        "run": run,
-        "folder": folder,
+        "run": store.folder.name,
+        "folder": str(store.folder),
+        "warnings": memory_lines(store.info().places),
         "repeats": found.repeats,
         "accelerators": found.accelerators,
         "requirements": [_requirement_json(found.profile, *each) for each in found.outcomes],

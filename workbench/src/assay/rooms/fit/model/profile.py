@@ -8,7 +8,8 @@ from assay.analyse.needs.outcome import NeedLimit
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
 from assay.model.study.axis import fault
-from assay.model.study.names import OPERATIONS
+from assay.model.study.names import OPERATIONS, READS, WRITES
+from assay.model.study.parameters import Parameters
 from assay.model.units import UnitError, choices_hint, parse_duration, parse_rate, parse_size, parse_throughput
 from assay.rooms.fit.model.bound import parse_percent
 
@@ -220,11 +221,42 @@ class Profile(Frozen):
     def _consistent(self) -> "Profile":
         if self.files is None and self.objects is None:
             raise fault("it has no work", "write `files` or `objects`: the fields of a workload")
+        works = [work for work in (self.files, self.objects) if work is not None]
         for place, need in enumerate(self.requires):
             if need.source > len(self.sources):
                 raise fault(f"there is no source {need.source}", f"there are {len(self.sources)}", "requires", place)
+            does = [work for work in works if need.operation in _operations(work)]
+            if not does:
+                hint = (
+                    f"its operations: {', '.join(dict.fromkeys(name for work in works for name in _operations(work)))}"
+                )
+                raise fault(f"the work does no {need.operation}", hint, "requires", place, "operation")
+            known = dict.fromkeys(kind for work in does for kind in _kinds(need.operation, work))
+            if need.kind and need.kind not in known:
+                hint = f"write {' or '.join(known)}, or leave it out" if known else "leave it out"
+                message = f"{need.operation} of this work has no operations of kind {need.kind}"
+                raise fault(message, hint, "requires", place, "kind")
+        for name, work in (("files", self.files), ("objects", self.objects)):
+            if work is not None and not any(need.operation in _operations(work) for need in self.requires):
+                raise fault("nothing is required of its operations", "add a requirement to `requires`", name)
         return self
 
     def work(self, kind: Work) -> dict[str, Any] | None:
         """Return the fields of the workload for a kind of place; None if it cannot run there."""
         return self.files if kind == "files" else self.objects
+
+
+def _operations(work: dict[str, Any]) -> list[str]:
+    """Return the operations of a workload; empty if they are written wrongly, which reading the study reports."""
+    written = work.get("operations")
+    return [name for name in written if isinstance(name, str)] if isinstance(written, list) else []
+
+
+def _kinds(operation: str, work: dict[str, Any]) -> list[str]:
+    """Return the kinds of operations that an operation on data consists of: a flush counts if it is a call."""
+    flushes = work.get("sync", Parameters.model_fields["sync"].default) in ("fsync", "fdatasync")
+    return [
+        *(["read"] if operation in READS else []),
+        *(["write"] if operation in WRITES else []),
+        *(["sync"] if operation in WRITES and flushes else []),
+    ]
