@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.kinds.uri import parse_uri
-from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
+from assay.model.base import EXIT_USAGE, AssayError
 from assay.model.escape import escape_line
 from assay.model.study.kinds import kinds
 from assay.plan.measure import place_names
@@ -65,4 +65,4 @@ def refuse_existing(place: FitPlace) -> None:
     """
     if place.holds_existing:
         message = f"{place.written}: objects are put there, and removed at the end"
-        raise AssayError(message, "confirm it with --destroy; other objects are left alone", EXIT_REFUSED)
+        raise AssayError(message, "confirm it with --destroy; other objects are left alone", EXIT_USAGE)
