@@ -6,13 +6,15 @@ a phase is long enough to be counted.
 
 import signal
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from nfs_tools import Run, box_of
 from run_tools import ASSAY, assay, only_run
 from ssh_tools import path_with_ssh
-from testbed_tools import GUARD, assert_soon, left, said
+from testbed_tools import GUARD, left, said
 
 from assay.model.result.sample import Sample
 from assay.store import RunStore
@@ -60,6 +62,14 @@ def disk_reads(sample: Sample) -> float:
     return sum(disk.read for use in sample.uses if use.host == "server1" for disk in use.own_disks)
 
 
+def wait_until(true: Callable[[], bool]) -> None:
+    """Wait until something is true that lasts shortly: between two mounts are some tens of milliseconds."""
+    end = time.monotonic() + GUARD
+    while not true():
+        assert time.monotonic() < end, "not mounted anew"
+        time.sleep(0.002)
+
+
 def test_what_was_mounted_anew_is_read_from_the_servers(root: Path, tmp_path: Path) -> None:
     """By a mount of the study's, and by one of the box's."""
     run = Run(tmp_path, HOSTS, STUDY.format(boxed=BOXED, extra=BOTH), quick=True)
@@ -95,11 +105,10 @@ def test_a_run_that_is_killed_between_two_phases_leaves_nothing_when_it_goes_on(
         with subprocess.Popen([ASSAY, "run", "study.yaml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as run:
             for _ in range(2):
                 for there in (True, False):
-                    assert_soon(
+                    wait_until(
                         lambda there=there: (
                             ("/assay-remounted" in points.read_text()) is there or run.poll() is not None
-                        ),
-                        lambda: "not mounted anew",
+                        )
                     )
             run.kill()
             told = run.communicate(timeout=GUARD)[1]
