@@ -6,10 +6,11 @@ The expected time is based on assumed speeds, which are stated with it; bytes an
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from assay.model.frozen import Frozen
 from assay.model.study.case import Case
-from assay.model.study.commands import RECORDED, StudyReplay, pace_factor
+from assay.model.study.commands import RECORDED, StudyCommand, StudyReplay, pace_factor
 from assay.model.study.mixes import mix_of, moved_shares, read_share
 from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, OBJECTS, WRITES
 from assay.model.study.parameters import Parameters
@@ -56,6 +57,9 @@ UNKNOWN_SIZE = "of unknown size"
 """Words for an amount that is unknown until objects are listed."""
 MIN_SHOWN_SECONDS = 1.0
 """Least seconds for ceilings that the text mentions."""
+
+
+Program = StudyCommand | StudyReplay | None
 
 
 class CaseEstimate(Frozen):
@@ -175,8 +179,8 @@ def estimate_study(
         uses = study.repeats * users[shared.first.get(case.id, "")]
         key = (uses, case.workload if case.group == "programs" else "", *work_key(case))
         if key not in known:
-            replay = study.workloads[case.workload].replay
-            known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses), replay)
+            program = study.workloads[case.workload].replay or study.workloads[case.workload].command
+            known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses), program)
         assumed = known[key].seconds
         if (command := study.workloads[case.workload].command) is not None and command.task_seconds is not None:
             assumed += command.task_seconds - TASK_SECONDS
@@ -246,7 +250,7 @@ def _peak_space(
 
 
 def estimate_case(
-    target: Target, case: Case, launcher: LauncherWord = "ssh", uses: int = 1, replay: StudyReplay | None = None
+    target: Target, case: Case, launcher: LauncherWord = "ssh", uses: int = 1, program: Program = None
 ) -> CaseEstimate:
     """Estimate one repeat of a case from the assumed speed of its target.
 
@@ -255,11 +259,11 @@ def estimate_case(
         case: The case.
         launcher: What starts the engines.
         uses: Number of repeats that share files made once: each is charged its share of the time to make them.
-        replay: The trace that it replays; None for all other cases.
+        program: What it runs or replays; None for all other cases.
     """
     parameters = case.parameters
     if parameters.tasks is not None:
-        return _command(launcher, target, case, replay)
+        return _command(launcher, target, case, program)
     speed = target.speed()
     seconds = at_most = _start_seconds(launcher, target) + _legs_seconds(launcher, target, case, uses > 1)
     bounded = True
@@ -297,18 +301,23 @@ def estimate_case(
     )
 
 
-def _command(launcher: LauncherWord, target: Target, case: Case, replay: StudyReplay | None) -> CaseEstimate:
-    """Return the estimate of a command, whose bytes only a run can tell, and whose time if it is no replay."""
+def _command(launcher: LauncherWord, target: Target, case: Case, program: Program) -> CaseEstimate:
+    """Return the estimate of a command: its bytes apart from inputs, and the time of a program, only a run can tell."""
     rounds = math.ceil((case.parameters.tasks or 0) / case.parameters.all_lanes)
     seconds = rounds * TASK_SECONDS
-    if replay is not None:
+    inputs = 0
+    if isinstance(program, StudyReplay):
         from assay.model.trace.reader import recorded_seconds
 
-        recorded = recorded_seconds(replay.replay.path)
+        recorded = recorded_seconds(program.replay.path)
         seconds = TASK_SECONDS if recorded is None else recorded / pace_factor(case.parameters.pace or RECORDED)
+    elif program is not None:
+        # A missing file is refused with its name; its size is not needed.
+        files = [Path(one.path) for one in program.inputs.values()]
+        inputs = sum(file.stat().st_size for file in files if file.is_file())
     fixed = _start_seconds(launcher, target) + _legs_seconds(launcher, target, case, reused=False)
     return CaseEstimate.model_construct(
-        case=case.id, seconds=fixed + seconds, max_seconds=None, written=0, read=0, space=0
+        case=case.id, seconds=fixed + seconds, max_seconds=None, written=inputs, read=0, space=inputs
     )
 
 

@@ -47,6 +47,16 @@ if TYPE_CHECKING:
 
 MIN_SIMILARITY = 0.75
 """Least similarity of a suggested word. Below it, words of other programs would be taken for misspelt ones of ours."""
+_OTHER_WORDS = {
+    "env": "environment",
+    "timeout": "task_limit",
+    "cmd": "run",
+    "command": "run",
+    "exec": "run",
+    "input": "inputs",
+    "output": "outputs",
+}
+"""Key that other programs have for what a command runs -> key of a study."""
 _EXAMPLES = {
     "study": "my-study",
     "targets": "{disk: {kind: file, path: /var/tmp/assay-test}}",
@@ -306,6 +316,8 @@ def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
         return f"it is only for {' and '.join(map(_tag, others))}"
     if peer := _peer(path):
         return peer.hint(str(path[-1]))
+    if _models(path) == (StudyCommand,) and (word := _OTHER_WORDS.get(str(path[-1]))):
+        return f"did you mean `{word}`?"
     # If the kind is known, keys of other kinds are no help.
     word = str(location[-2]) if len(location) > 1 else ""
     models = _models(path)
@@ -347,6 +359,8 @@ def _peer(path: Path) -> "PeerWord | None":
 def _likely_keys(path: Path) -> list[str]:
     if peer := _peer(path):
         return [peer.field]
+    if _models(path) == (StudyCommand,) and (word := _OTHER_WORDS.get(str(path[-1]))):
+        return [word]
     return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1, cutoff=MIN_SIMILARITY)
 
 

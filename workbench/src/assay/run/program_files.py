@@ -52,6 +52,8 @@ def _is_missing(program: str) -> bool:
 def _file_problem(one: InputFile) -> tuple[str, str] | None:
     """Return what is wrong with an input file and how to mend it; None if nothing is."""
     place = Path(one.path)
+    if place.is_dir():
+        return f"{place}: a directory", "name files one by one, or copy the directory into $inputs with `prepare`"
     if not place.is_file():
         is_there = place.exists() or place.is_symlink()
         return f"{place}: {'not a regular file' if is_there else 'does not exist'}", "name a file that exists"

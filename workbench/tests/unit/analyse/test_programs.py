@@ -25,7 +25,8 @@ def task(lane: int = 0, elapsed: int = SECOND, host: str = "", **shares: float) 
         network_ns=ns.get("network", 0),
         other_ns=elapsed - sum(ns.values()),
     )
-    return TaskResult(task="1", lane=lane, host=host, started_ns=0, elapsed_ns=elapsed, states=states)
+    times = {"started_ns": 0, "elapsed_ns": elapsed, "user_ns": states.running_ns}
+    return TaskResult(task="1", lane=lane, host=host, states=states, **times)
 
 
 def bound(*tasks: TaskResult, full: bool = False) -> Bound:
@@ -47,6 +48,12 @@ def bound(*tasks: TaskResult, full: bool = False) -> Bound:
 def test_what_takes_half_of_the_time_bounds_it(shares: dict[str, float], kind: str, saving: float) -> None:
     found = bound(task(**shares))
     assert (found.kind, round(found.saving, 6)) == (kind, saving)
+
+
+@pytest.mark.parametrize(("cpu", "kind"), [(0.9, "compute"), (0.5, "compute"), (0.45, "busy"), (0.05, "busy")])
+def test_only_cpu_time_makes_a_task_bound_by_computing(cpu: float, kind: str) -> None:
+    one = task(running=0.9, storage=0.1).model_copy(update={"user_ns": round(cpu * SECOND)})
+    assert bound(one).kind == kind and median_bound([bound(one)] * 3).kind == kind
 
 
 def test_waiting_behind_a_full_link_is_waiting_for_the_network() -> None:

@@ -1,5 +1,7 @@
 """Jobs of commands."""
 
+from pathlib import Path
+
 import pytest
 
 from assay.analyse.validate import InvalidEventsError, validate_events
@@ -102,3 +104,46 @@ def test_tasks_that_can_be_are_taken() -> None:
     _, (job, _) = planned()
     log = validate_events(events("0 0 1", "6 0 9000000000", "1 1 1"), job, 10.0)
     assert [task.task for task in log.tasks] == [0, 6, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("[cat, x, '|', wc]", "no shell reads a list"),
+        ("[make, '&&', ./a]", "no shell reads a list"),
+        ("[./tool.sh]", "each task starts in an empty directory"),
+        ("[bin/tool]", "each task starts in an empty directory"),
+        ("[cut, -d, '|', x]", None),
+        ("[find, x, -exec, wc, '{}', ';']", None),
+        ("[$inputs/tool.sh]", None),
+        ("[../tool]", None),
+        ("{shell: './tool.sh | wc && true'}", None),
+    ],
+)
+def test_what_a_list_cannot_run_is_refused(words: str, message: str | None) -> None:
+    text = f"study: s\ntargets: {{t: {{kind: file, path: /x}}}}\ncommands: {{c: {{run: {words}}}}}\n"
+    problems = load_study(text.encode()).problems
+    found = [one.message for one in problems if one.message.startswith("commands.c.run")]
+    assert len(found) == (message is not None) and all(str(message) in one for one in found)
+
+
+def test_inputs_are_written_in_each_repeat_and_need_room(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "a").write_bytes(bytes(3000))
+    text = (
+        "study: s\ntargets: {t: {kind: file, path: /x}}\nrepeats: 5\n"
+        "commands: {c: {run: [cat], inputs: {a: ../a, b: ../a, none: no}}}\n"
+    )
+    study = load_study(text.encode(), folder=str(tmp_path / "one")).study
+    assert study is not None
+    estimate = estimate_study(study, expand(study).cases)
+    assert (estimate.written, estimate.peak_space) == (5 * 6000, {"t": 6000})
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [("run: [a], env: {}", "environment"), ("run: [a], timeout: 5s", "task_limit"), ("cmd: [a]", "run")],
+)
+def test_keys_of_other_programs_are_understood(line: str, word: str) -> None:
+    text = f"study: s\ntargets: {{t: {{kind: file, path: /x}}}}\ncommands: {{c: {{{line}}}}}\n"
+    assert [one.hint for one in load_study(text.encode()).problems] == [f"did you mean `{word}`?"]

@@ -12,7 +12,7 @@ from assay.model.result.tasks import TaskResult, TaskStates
 from assay.money.cost.bill import hosts_bill
 from assay.money.cost.stored_prices import hour_of_hosts
 from assay.report.document import Chart, Gallery, Num, Table, plain_text
-from assay.report.sections.commands import command_blocks
+from assay.report.sections.commands import command_blocks, missing_figures
 from assay.report.view import RunView
 
 SECOND = 10**9
@@ -104,3 +104,14 @@ def test_a_sentence_says_where_the_kernel_does_not_agree(io_full: float, words: 
 def test_figures_have_the_unit_of_the_study() -> None:
     (cell,) = (line[-1] for line in table(view({1: 8.0}), "figures-table").rows)
     assert isinstance(cell, Num) and cell.text == "1,234 m"
+
+
+def test_a_figure_that_nothing_matched_is_named() -> None:
+    seen = view({1: 8.0})
+    row = seen.analysis.rows[0]
+    lacking = row.samples[0].tasks[0].model_copy(update={"figures": {}})
+    sample = row.samples[0].model_copy(update={"tasks": (lacking, *row.samples[0].tasks[1:])})
+    changed = row.model_copy(update={"samples": (sample, *row.samples[1:])})
+    assert missing_figures(seen, row) == []
+    (line,) = missing_figures(seen, changed)
+    assert line.endswith("figure depth: in what 1 of 12 tasks printed its pattern found no number.")

@@ -11,8 +11,9 @@ from typing import Literal
 from assay.model.frozen import Frozen
 from assay.model.result.tasks import TaskResult
 
-BoundKind = Literal["storage", "network", "compute", "waiting", "mixed"]
-"""waiting: it mostly sleeps, or waits for something that is neither storage nor network; mixed: nothing takes half."""
+BoundKind = Literal["storage", "network", "compute", "busy", "waiting", "mixed"]
+"""busy: what bounds it is not known, because its threads were mostly ready without a CPU; waiting: it sleeps, or
+waits for something that is neither storage nor network; mixed: nothing takes half."""
 MAIN_SHARE = 0.5
 """At or above this share of the time, one of them is what bounds it."""
 MIN_LOOKS = 20
@@ -104,6 +105,8 @@ def pressure_difference(
 def _with_kind(shares: Mapping[str, float], looks: int, link_is_full: bool) -> Bound:
     """Return shares, named as in `Bound`, with the kind that follows from them."""
     kind = _kind(shares["running"], shares["storage"], shares["network"], shares["other"], link_is_full)
+    if kind == "compute" and shares["starved"] >= shares["running"] / 2:
+        kind = "busy"
     return Bound(kind=kind, looks=looks, **shares)
 
 

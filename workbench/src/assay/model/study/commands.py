@@ -4,6 +4,7 @@ A command is read as a workload with the operation `run`, whose axes it shares, 
 that replays a trace as a workload with the operation `replay`.
 """
 
+import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any
@@ -132,6 +133,9 @@ def _sha256(written: object) -> str:
 
 
 def _input_path(written: object, info: ValidationInfo) -> str:
+    # An input is only read, so that it may be above the study, other than a target.
+    if isinstance(written, str) and ".." in written.split("/") and not written.startswith("~"):
+        written = posixpath.normpath(posixpath.join((info.context or {}).get("folder", "/"), written))
     return path_from("folder", written, info)
 
 

@@ -1,6 +1,8 @@
 """The job of a command: how its tasks are dealt to lanes, its program or trace, and the place where they work."""
 
+import posixpath
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from pydantic import BaseModel
@@ -14,6 +16,8 @@ from assay.model.study.study import Workload
 
 TASK_SECONDS = 1.0
 """Seconds that a task is assumed to take: only a run can say how long it does."""
+_SHELL_SIGNS = ("|", "||", "&&", "&", "<", ">", ">>", "2>", "2>&1")
+"""Words that connect programs or files in a shell. Not `;`, which ends a command of `find -exec`."""
 
 
 def task_fields(parameters: Parameters) -> dict[str, Any]:
@@ -87,6 +91,23 @@ def command_faults(path: tuple[str, ...], workload: Workload, study_is_local: bo
         yield from _program_faults(path, workload, workload.command, study_is_local)
 
 
+def _shell_sign(program: ProgramWords) -> str | None:
+    """Return the first word of a list that only a shell understands; None without one.
+
+    After an option it is the option's value, as in `cut -d |`.
+    """
+    if program.shell:
+        return None
+    pairs = pairwise(program.words)
+    return next((word for before, word in pairs if word in _SHELL_SIGNS and not before.startswith("-")), None)
+
+
+def _is_below(program: str) -> bool:
+    """Return whether a program is named by a path that starts at, and stays below, the working directory."""
+    parts = program.split("/")
+    return len(parts) > 1 and parts[0] != "" and "$" not in program and ".." not in parts
+
+
 def _program_faults(
     path: tuple[str, ...], workload: Workload, command: StudyCommand, study_is_local: bool
 ) -> Iterator[FieldFault]:
@@ -100,6 +121,14 @@ def _program_faults(
         if wrong:
             message = f"${wrong[0]} is known only while tasks are run"
             yield FieldFault(path=(*path, field), message=message, hint="prepare works on $inputs for all tasks")
+        if sign := _shell_sign(program):
+            message = f"`{sign}` is a word for the program: no shell reads a list"
+            yield FieldFault(path=(*path, field), message=message, hint=f"write {{shell: 'TEXT with {sign}'}}")
+    first = command.run.words[0]
+    if not command.run.shell and _is_below(first):
+        message = f"{first} cannot be there: each task starts in an empty directory"
+        hint = f"name the file below `inputs`, and run $inputs/{posixpath.basename(first)}; or write its whole path"
+        yield FieldFault(path=(*path, "run"), message=message, hint=hint)
     lanes = max(int(count or 1) for count in workload.axis("lanes").values())
     hosts = max(int(count or 1) for count in workload.axis("hosts").values())
     fewest = min(int(count or 1) for count in workload.axis("tasks").values())

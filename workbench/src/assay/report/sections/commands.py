@@ -60,6 +60,8 @@ def command_blocks(view: RunView) -> tuple[Block, ...]:
     bounds = [line for row, result in found if (line := _bound_sentence(view, row, result, known)) is not None]
     if bounds:
         blocks.append(Bullets(tuple(bounds[:MAX_SENTENCES])))
+    if missing := [line for row, _ in found for line in missing_figures(view, row)]:
+        blocks.append(Bullets(tuple(missing[:MAX_SENTENCES])))
     blocks.append(_table(view, found))
     more = (*replication_blocks(view, found), _machines_table(view, found), _figures_table(view, found))
     return (*blocks, *(table for table in more if table is not None), *cost_blocks(view, found))
@@ -118,6 +120,7 @@ _BOUND_WORDS: dict[BoundKind, str] = {
     "storage": "storage-bound",
     "network": "network-bound",
     "compute": "compute-bound",
+    "busy": "bound by what is not known, because the machine was busy",
     "waiting": "bound by neither storage nor computing",
     "mixed": "bound by several things",
 }
@@ -139,7 +142,7 @@ def _bound_sentence(
     if bound is None:
         return None
     shares = (
-        (bound.running, "a thread was running"),
+        (bound.running, "a thread was running or ready to run"),
         (bound.storage, "none was running and one waited for storage"),
         (bound.network, "one waited for a network"),
         (bound.other, "all slept or waited for each other"),
@@ -324,6 +327,19 @@ def _figures_table(view: RunView, found: Sequence[CommandRow]) -> Table | None:
     ]
     caption = "Numbers that the programs printed: the mean of a repeat's tasks, then the median over the repeats."
     return Table("figures-table", columns, tuple(lines), caption, is_interactive=True)
+
+
+def missing_figures(view: RunView, row: ResultRow) -> list[str]:
+    """Return a sentence for each figure of the study that ended tasks of a result did not print as a number."""
+    tasks = [task for sample in row.samples for task in sample.tasks if not task.failure]
+    lines = []
+    for workload, name in _units(view):
+        lacking = [task for task in tasks if name not in task.figures and task.slow_figure != name]
+        if workload == row.case.workload and lacking:
+            which = f"{len(lacking):,} of {numbers.plural(len(tasks), 'task')}"
+            found = f"figure {escape_line(name)}: in what {which} printed its pattern found no number"
+            lines.append(f"{place_words(view, row)}: {found}.")
+    return lines
 
 
 def _units(view: RunView) -> Mapping[tuple[str, str], str]:
