@@ -9,7 +9,7 @@ from typing import Any
 
 HIDDEN = frozenset(
     (
-        *("scipy", "pyarrow", "pandas", "python_calamine", "typst"),
+        *("scipy", "pyarrow", "pandas", "python_calamine", "typst", "darshan"),
         *("moto", "flask", "flask_cors", "boto3", "botocore"),
     )
 )
