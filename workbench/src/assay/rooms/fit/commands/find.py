@@ -172,7 +172,7 @@ def _lines(
     if found.doubt:
         lines = [f"{what}: undecided: {found.doubt}"]
     elif rate.low is None and rate.fails_at is not None:
-        lines = [f"{what}: no rate is known to hold {bound}: it fails at {about_count(rate.fails_at)}/s already"]
+        lines = [f"{what}: no rate holds {bound} that was tried: the lowest, {about_count(rate.fails_at)}/s, fails"]
     elif rate.low is None or rate.estimate is None or rate.high is None:
         least = "" if rate.low is None else f" it holds {bound} up to {about_count(rate.low)}/s at least;"
         waits = f"operations waited for a CPU of this host for {about_number(100 * rate.wait_share)} % of the time"
