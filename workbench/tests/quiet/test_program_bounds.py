@@ -34,7 +34,7 @@ end = time.monotonic() + 0.8
 while time.monotonic() < end:
     open("/proc/self/exe", "rb").read()
 """
-PIPELINE = "for i in range(30): print(sum(j * j for j in range(300_000)))"
+PIPELINE = "for i in range(100): print(sum(j * j for j in range(300_000)))"
 RECEIVE = """
 import socket, sys
 connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
