@@ -148,6 +148,8 @@ BOUNDED = {
     "site/inventory/machines/programs.py": "by `collect`",
     "store/lock.py": "a word of 64 bytes",
     "rooms/importers/work/spreadsheet.py": "a program of ours, by the memory that it may take",
+    "rooms/replication/driver/channel.py": "by the longest answer of a program of ours; its errors by the pipe",
+    "rooms/replication/driver/processes.py": "not read: another process of the sync reads it",
     "rooms/testbed/work/up.py": "a line of so many bytes, of a program of ours",
     "wires/remote_command.py": "by `collect`",
 }

@@ -38,7 +38,7 @@ def test_input_files_are_checked(tmp_path: Path) -> None:
     right = hashlib.sha256(b"ACGT").hexdigest()
     assert _messages(inputs={"ref": {"path": str(file), "sha256": right}}) == []
     assert _messages(inputs={"ref": f"{file}x"}) == [f"commands.a.inputs.ref: {file}x: does not exist"]
-    assert _messages(inputs={"ref": str(tmp_path)}) == [f"commands.a.inputs.ref: {tmp_path}: not a regular file"]
+    assert _messages(inputs={"ref": str(tmp_path)}) == [f"commands.a.inputs.ref: {tmp_path}: a directory"]
     wrong = _messages(inputs={"ref": {"path": str(file), "sha256": "0" * 64}})
     assert wrong == [f"commands.a.inputs.ref: {file}: its SHA-256 is {right}, not {'0' * 64}"]
 

@@ -12,7 +12,10 @@ from assay.model.steady_clock import steady_time
 from assay.run.executor import Executor
 
 SOURCE = REPOSITORY / "workbench" / "src" / "assay"
-SET_BY_OTHERS = {"rooms/slurm/work/facts.py": "until the end of a job, which Slurm tells by the wall clock"}
+SET_BY_OTHERS = {
+    "rooms/slurm/work/facts.py": "until the end of a job, which Slurm tells by the wall clock",
+    "rooms/replication/driver/source.py": "how far the clock of another host differs",
+}
 
 
 class Telling:

@@ -16,6 +16,8 @@ from .standby import SOCKET
 
 PING_SECONDS = 0.25
 CONNECT_SECONDS = 60.0
+MAX_ANSWER_BYTES = 1 << 30
+"""Longest answer: the names and hashes of a million files are a fifth of it."""
 ATTEMPT_SECONDS = 15.0
 """Longest time of one attempt: ssh waits for ever if a packet of its key exchange is lost with the link."""
 _SHUTTLE = """
@@ -118,6 +120,8 @@ class Channel:
             if not piece:
                 raise LostError(self._why(process) if ready else f"the replica did not answer for {timeout_s:.0f} s")
             self._buffer += piece
+            if len(self._buffer) > MAX_ANSWER_BYTES:
+                raise LostError(f"the replica's answer is longer than {MAX_ANSWER_BYTES >> 20} MiB")
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 

@@ -7,10 +7,9 @@ import json
 import os
 import shlex
 import socket
-import subprocess
 import sys
 
-from .processes import DriverError
+from .processes import DriverError, run
 from .replicators import SNAPSHOTS
 from .scenarios import SCENARIOS
 from .source import ReplicationJob, SourceSide
@@ -64,10 +63,7 @@ def start_replica(source: SourceSide) -> None:
     options = [str(int(job.read_only)), str(int(job.is_btrfs))]
     words = [*ends.ssh, ends.host, shlex.join(["python3", "-I", "-c", _UNPACK, ends.remote, *options])]
     with open(ARCHIVE, "rb") as archive:
-        ended = subprocess.run(words, stdin=archive, capture_output=True, check=False)
-    if ended.returncode:
-        lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise DriverError(f"{ends.host}: {lines[-1] if lines else f'exit code {ended.returncode}'}")
+        run(words, archive, ends.host)
 
 
 def _end(source: SourceSide) -> None:

@@ -8,8 +8,10 @@ import signal
 import subprocess
 import tempfile
 import time
+from typing import IO
 
 MAX_ERROR_BYTES = 2000
+MAX_OUTPUT_BYTES = 1 << 20
 
 
 class DriverError(Exception):
@@ -54,7 +56,7 @@ class Sync:
         """Wait for its end; returns the exit code, of several the first that is not 0."""
         codes = [process.wait() for process in self.processes]
         if not self._errors.closed:
-            self.complaint = self._last_line()
+            self.complaint = last_line(self._errors)
             self._errors.close()
         return next((code for code in codes if code), 0)
 
@@ -63,12 +65,6 @@ class Sync:
         for process in self.processes:
             kill_tree(process.pid)
         self.wait()
-
-    def _last_line(self) -> str:
-        self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, self._errors.tell() - MAX_ERROR_BYTES))
-        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].strip() if lines else ""
 
 
 def kill_tree(pid: int) -> None:
@@ -110,20 +106,36 @@ def kill_users(folder: str) -> int:
     return len(users)
 
 
-def run(words: list[str]) -> str:
-    """Run a command to its end, and return its output.
+def run(words: list[str], stdin: IO[bytes] | None = None, name: str = "") -> str:
+    """Run a command to its end, and return the beginning of its output.
+
+    Args:
+        words: Program and arguments.
+        stdin: What it reads; None: nothing.
+        name: What an error calls it; empty: its words.
 
     Raises:
         DriverError: It failed.
     """
-    try:
-        ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise DriverError(f"{words[0]} cannot be started: {error.strerror}; install it") from None
-    if ended.returncode:
-        lines = ended.stderr.strip().splitlines()
-        raise DriverError(f"{' '.join(words)}: {lines[-1] if lines else f'exit code {ended.returncode}'}")
-    return ended.stdout
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        try:
+            code = subprocess.run(
+                words, stdin=stdin or subprocess.DEVNULL, stdout=output, stderr=errors, check=False
+            ).returncode
+        except OSError as error:
+            raise DriverError(f"{words[0]} cannot be started: {error.strerror}; install it") from None
+        if code:
+            raise DriverError(f"{name or ' '.join(words)}: {last_line(errors) or f'exit code {code}'}")
+        output.seek(0)
+        return output.read(MAX_OUTPUT_BYTES).decode("utf-8", "replace")
+
+
+def last_line(errors: IO[bytes]) -> str:
+    """Return the last line of what a program has printed to a file; empty if there is none."""
+    errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, errors.tell() - MAX_ERROR_BYTES))
+    lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1].strip() if lines else ""
 
 
 def wait_until(condition, seconds: float, what: str) -> None:  # type: ignore[no-untyped-def]

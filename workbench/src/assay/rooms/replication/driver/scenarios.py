@@ -329,13 +329,13 @@ def lose(source: SourceSide, writer: Writer) -> None:
     job = source.job
     source.call("expect_silence", seconds=SILENCE_SECONDS + 2 * job.detect)
     source.call("arm", detect_s=job.detect)
-    source.lost_at = time.time()
+    source.lost_at, lost = time.time(), time.monotonic()
     source.channel.silence()
     source.stop()
     writer.stop()
     # What the source wrote last never left it: a new file, and files that the replica will change, too.
     trees.change_tree(source.tree, 1, job.updated, 0, job.file_size, job.seed + 5)
-    time.sleep(max(0.0, source.lost_at + job.detect + PROMOTION_SECONDS - time.time()))
+    time.sleep(max(0.0, lost + job.detect + PROMOTION_SECONDS - time.monotonic()))
     source.channel.connect(MEND_SECONDS)
     wait_until(lambda: bool(source.call("state")), MEND_SECONDS, "the replica was not promoted")
 
