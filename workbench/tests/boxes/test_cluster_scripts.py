@@ -9,6 +9,7 @@ import pytest
 from host_runs import study, two_hosts
 from paths import REPOSITORY
 from run_tools import needs_engine, only_run
+from soak import times
 
 from assay.store import RunStore
 
@@ -17,7 +18,7 @@ pytestmark = needs_engine
 CLUSTERS = REPOSITORY / "docs" / "clusters"
 
 
-@pytest.mark.parametrize("scheduler", ["PBS", "LSF", "OpenLava"])
+@pytest.mark.parametrize("scheduler", ["PBS", "LSF", *times([], ["OpenLava"])])
 def test_a_job_measures_on_its_own_hosts_stage_by_stage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheduler: str
 ) -> None:

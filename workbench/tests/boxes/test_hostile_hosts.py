@@ -30,7 +30,7 @@ def nothing_running(folder: Path) -> Iterator[None]:
                     os.kill(int(process.name), signal.SIGKILL)
 
 
-FEW = ("exits", "never-reads", "pongs", "child-floods", "endless-line", "edit-bomb", "edit-forged", "edit-escapes")
+FEW = ("exits", "never-reads", "pongs", "child-floods", "endless-line", "edit-forged")
 """One of each kind: ends, is silent, talks in vain, floods, and says what cannot be."""
 
 

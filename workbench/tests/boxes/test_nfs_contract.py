@@ -20,6 +20,7 @@ from export_contract import (
 )
 from nfs_tools import box_of, boxes_below, execute, job, target
 from run_tools import ENGINE
+from soak import times
 from testbed_tools import inside
 
 from assay.contract._generated import BackendCapabilities
@@ -59,7 +60,7 @@ def test_the_operations_are_all_that_make_sense_without_a_file_system(able: Back
 
 EXPORTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
     (("server1",), {}),
-    (("server1",), {"nconnect": 2, "rsize": 8192, "wsize": 5000}),
+    *times([], [(("server1",), {"nconnect": 2, "rsize": 8192, "wsize": 5000})]),
     (("server1", "server2"), {"nconnect": 2, "rsize": 4097, "wsize": 12_289}),
 ]
 """Servers, and how they are used."""

@@ -41,8 +41,7 @@ CEPH = f"""
 """
 SYSTEMS = {
     "distributed": gluster("distributed"),
-    "replica-2": gluster("replica-2"),
-    "dispersed": gluster("dispersed"),
+    **times({}, {"replica-2": gluster("replica-2"), "dispersed": gluster("dispersed")}),
     "moosefs": MOOSEFS,
     "ceph": CEPH,
 }

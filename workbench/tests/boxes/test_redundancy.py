@@ -208,7 +208,7 @@ REDUNDANT = {
     "aoe raid10": san(2, 2),
     **times({}, {"aoe raid10 of three": san(2, 1, 1)}),
     **times({}, {"gluster replica-2": gluster("replica-2", 2)}),
-    "gluster replica-3": gluster("replica-3", 3),
+    **times({}, {"gluster replica-3": gluster("replica-3", 3)}),
     "gluster dispersed": gluster("dispersed", 3),
     "moosefs goal 2": moosefs(),
     "ceph": ceph(),

@@ -28,6 +28,7 @@ from nfs_tools import (
     restarted,
 )
 from run_tools import ENGINE
+from soak import times
 from testbed_tools import inside, said
 
 from assay.contract._generated import BackendCapabilities
@@ -88,7 +89,10 @@ def test_the_operations_are_all_that_make_sense_without_a_file_system(able: Back
 
 WAYS: list[tuple[tuple[str, ...], dict[str, Any], str]] = [
     (("server1",), {}, "SMB 3.1.1, neither signed nor encrypted"),
-    (("server1",), {"version": "3.0", "encryption": True, "rsize": 4097}, "SMB 3.0, encrypted with AES-128-CCM"),
+    *times(
+        [],
+        [(("server1",), {"version": "3.0", "encryption": True, "rsize": 4097}, "SMB 3.0, encrypted with AES-128-CCM")],
+    ),
 ]
 """Servers, how they are used, and what is said of the session."""
 OTHER_WAYS: list[tuple[tuple[str, ...], dict[str, Any], str]] = [

@@ -11,6 +11,7 @@ import pytest
 from faulty import faulty_mount, needs_faults, tree
 from loop_devices import loop_device, need_root, small_file_system
 from run_tools import ENGINE, needs_engine
+from soak import times
 
 pytestmark = needs_engine
 MIB = 1 << 20
@@ -133,7 +134,7 @@ def test_the_table_says_what_is_wrong(tmp_path: Path) -> None:
 
 
 @needs_faults
-@pytest.mark.parametrize("options", [(), ("--cached",)], ids=["direct", "cached"])
+@pytest.mark.parametrize("options", times([()], [(), ("--cached",)]), ids=" ".join)
 def test_a_right_file_system_in_user_space_holds(tmp_path: Path, options: tuple[str, ...]) -> None:
     with faulty_mount(tmp_path, *options) as mount:
         for only in ("data: write (", "data: random_write (shared", "flush", "ends", "names: a name", "listing"):

@@ -7,6 +7,7 @@ import pytest
 from hostile_tools import WAYS, check, make_hostile, shorten
 from in_process import run_here
 from run_tools import ENGINE, needs_engine, study
+from soak import times
 
 pytestmark = needs_engine
 
@@ -14,7 +15,7 @@ MIN_RISE = 150 << 10
 """KiB that a process may grow by in a run with a flood: far less than what the engine would have it keep."""
 
 
-@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("how", times(list(WAYS)[::3], list(WAYS)))
 def test_a_hostile_engine_here_ends_as_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     folder = tmp_path / "work"
     folder.mkdir()

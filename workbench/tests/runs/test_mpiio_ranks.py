@@ -25,6 +25,7 @@ from mpi_tools import (
     told,
     with_mpich,
 )
+from soak import times
 
 from assay.launch.binary import find_engine
 
@@ -70,7 +71,7 @@ def test_in_a_view_of_its_own_blocks_a_rank_writes_where_it_would_without(
     holds(job_for(place(tmp_path), target, block_size_bytes=piece), tmp_path, io)
 
 
-@pytest.mark.parametrize("io", ["ompio", with_mpich])
+@pytest.mark.parametrize("io", ["ompio", *times([], [with_mpich])])
 def test_in_a_view_one_operation_is_in_many_places(tmp_path: Path, io: str) -> None:
     """Records of 64 KiB in pieces of 4 KiB between those of the others: all bytes of all ranks are there, in turns."""
     part, piece = (8 << 20) // RANKS, 4 << 10

@@ -274,7 +274,7 @@ POINTS = [
     *(("up", number, "after") for number in range(1, UP_REQUESTS + 1)),
     *(("down", number, "after") for number in range(1, DOWN_REQUESTS + 1)),
 ]
-FEW = [("up", 4, "after"), ("up", 8, "after"), ("down", 5, "after")]
+FEW = [("up", 8, "after"), ("down", 5, "after")]
 
 
 def killed(folder: Path, number: int, moment: str, *words: str) -> int:
