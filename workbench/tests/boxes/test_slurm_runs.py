@@ -189,7 +189,7 @@ def test_a_job_that_is_ended_is_resumed_in_a_new_one(how: str, box: RunningBox, 
         assert said(box, "node1", "ls", "-A", f"{place}/data") == ""
     assert " interrupted " in assay(box, place, "list").stdout
     again = assay(box, place, "run", "last", "--resume")
-    assert again.returncode == 0, again.stderr
+    assert again.returncode == 0, text + again.stderr
     assert_whole(box, place, 2, [state, "COMPLETED"])
 
 

@@ -14,6 +14,7 @@ from builders import MIB
 from killing import GUARD
 from loop_devices import loop_device, small_ext4
 from run_tools import ASSAY, needs_engine
+from soak import times
 
 from assay.plan import device_ceilings as plan
 from assay.run.ceilings.place import OWN_DIRECTORY
@@ -33,9 +34,9 @@ def leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     assert list(folder.iterdir()) == []
 
 
-@pytest.fixture(params=["/var/tmp", "/dev/shm"])
+@pytest.fixture(params=times(["/var/tmp"], ["/var/tmp", "/dev/shm"]))
 def root(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A new folder on a disk and one in memory, which must be empty at the end."""
+    """A new folder on a disk, in `make soak` also one in memory; it must be empty at the end."""
     folder = Path(request.param, f"assay-test-ceilings-{os.getpid()}")
     folder.mkdir()
     try:

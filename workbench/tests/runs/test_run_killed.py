@@ -189,7 +189,7 @@ def test_group_of_a_killed_run_is_closed_in_the_journal_when_it_is_resumed(tmp_p
     check_whole(tmp_path, phases=2)
 
 
-@pytest.mark.parametrize("term", ["xterm", "dumb"])
+@pytest.mark.parametrize("term", ["xterm", *times([], ["dumb"])])
 def test_terminal_that_is_closed_interrupts_the_run(tmp_path: Path, term: str) -> None:
     file = str(study(tmp_path, **SLOW))
     pid, terminal = pty.fork()

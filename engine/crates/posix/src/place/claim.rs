@@ -25,7 +25,7 @@ const MAX_ENTRIES: u32 = 100_000;
 /// Prefix of files with which a place is probed; they are removed at once unless the process is killed.
 const PROBE: &[u8] = b".assay-probe-";
 /// Most attempts to inspect a directory that disappears each time: each of two runs may replace it once meanwhile.
-const LOOKS: u32 = 10;
+const LOOKS: u32 = 100;
 
 fn failed(path: impl AsRef<Path>, action: &'static str) -> impl FnOnce(Errno) -> SetupError {
     move |errno| SetupError::os(action, path.as_ref().display().to_string(), errno)
