@@ -181,10 +181,7 @@ def estimate_study(
         if key not in known:
             program = study.workloads[case.workload].replay or study.workloads[case.workload].command
             known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses), program)
-        assumed = known[key].seconds
-        if (command := study.workloads[case.workload].command) is not None and command.task_seconds is not None:
-            assumed += command.task_seconds - TASK_SECONDS
-        seconds = measured.get(case.id, assumed)
+        seconds = measured.get(case.id, known[key].seconds)
         estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
     round_seconds = sum(item.seconds for item in estimates)
     scheduled_seconds = 0.0 if study.schedule is None else study.schedule.over / 1e9
@@ -304,8 +301,7 @@ def estimate_case(
 def _command(launcher: LauncherWord, target: Target, case: Case, program: Program) -> CaseEstimate:
     """Return the estimate of a command: its bytes apart from inputs, and the time of a program, only a run can tell."""
     rounds = math.ceil((case.parameters.tasks or 0) / case.parameters.all_lanes)
-    seconds = rounds * TASK_SECONDS
-    inputs = 0
+    seconds, inputs = rounds * TASK_SECONDS, 0
     if isinstance(program, StudyReplay):
         from assay.model.trace.reader import recorded_seconds
 
@@ -315,6 +311,7 @@ def _command(launcher: LauncherWord, target: Target, case: Case, program: Progra
         # A missing file is refused with its name; its size is not needed.
         files = [Path(one.path) for one in program.inputs.values()]
         inputs = sum(file.stat().st_size for file in files if file.is_file())
+        seconds = rounds * (TASK_SECONDS if program.task_seconds is None else program.task_seconds)
     fixed = _start_seconds(launcher, target) + _legs_seconds(launcher, target, case, reused=False)
     return CaseEstimate.model_construct(
         case=case.id, seconds=fixed + seconds, max_seconds=None, written=inputs, read=0, space=inputs

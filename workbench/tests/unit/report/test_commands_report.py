@@ -9,10 +9,11 @@ from priced import VOLUMES, near, priced_run, prices
 from assay.model.result.host_use import HostUse, LinkUse
 from assay.model.result.sample import HostShare
 from assay.model.result.tasks import TaskResult, TaskStates
+from assay.model.study.replication_figures import figure_of
 from assay.money.cost.bill import hosts_bill
 from assay.money.cost.stored_prices import hour_of_hosts
 from assay.report.document import Chart, Gallery, Num, Table, plain_text
-from assay.report.sections.commands import command_blocks, missing_figures
+from assay.report.sections.commands import command_blocks, missing_figures, stated_units
 from assay.report.view import RunView
 
 SECOND = 10**9
@@ -112,6 +113,29 @@ def test_a_figure_that_nothing_matched_is_named() -> None:
     lacking = row.samples[0].tasks[0].model_copy(update={"figures": {}})
     sample = row.samples[0].model_copy(update={"tasks": (lacking, *row.samples[0].tasks[1:])})
     changed = row.model_copy(update={"samples": (sample, *row.samples[1:])})
-    assert missing_figures(seen, row) == []
-    (line,) = missing_figures(seen, changed)
+    assert missing_figures(seen, row, stated_units(seen)) == []
+    (line,) = missing_figures(seen, changed, stated_units(seen))
     assert line.endswith("figure depth: in what 1 of 12 tasks printed its pattern found no number.")
+
+
+def test_a_replication_prints_what_its_scenario_has_and_nothing_is_missing() -> None:
+    seen = view({1: 8.0})
+    figures = {figure_of("initial", "duration"): 1.0}
+    rows = tuple(
+        row.model_copy(
+            update={
+                "samples": tuple(
+                    sample.model_copy(
+                        update={"tasks": tuple(one.model_copy(update={"figures": figures}) for one in sample.tasks)}
+                    )
+                    for sample in row.samples
+                )
+            }
+        )
+        for row in seen.analysis.rows
+    )
+    assert missing_figures(seen, rows[0], stated_units(seen))
+    replicated = RunView(seen.analysis.model_copy(update={"rows": rows}))
+    blocks = command_blocks(replicated)
+    assert "replication-syncs" in [block.id for block in blocks if isinstance(block, Table)]
+    assert "found no number" not in str(blocks)

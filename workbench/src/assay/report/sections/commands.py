@@ -1,7 +1,7 @@
 """Commands: wall clock, times of tasks, CPU and bytes of each program that was run."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from assay.analyse.programs.bound import BoundKind, pressure_difference
 from assay.analyse.programs.results import MachineCounts, ProgramResult, command_result
@@ -60,10 +60,13 @@ def command_blocks(view: RunView) -> tuple[Block, ...]:
     bounds = [line for row, result in found if (line := _bound_sentence(view, row, result, known)) is not None]
     if bounds:
         blocks.append(Bullets(tuple(bounds[:MAX_SENTENCES])))
-    if missing := [line for row, _ in found for line in missing_figures(view, row)]:
+    # A replication prints what its scenario and its link have; its tables show that.
+    programs = [(row, result) for row, result in found if not syncs_of(result)]
+    units = stated_units(view) if programs else {}
+    if missing := [line for row, _ in programs for line in missing_figures(view, row, units)]:
         blocks.append(Bullets(tuple(missing[:MAX_SENTENCES])))
     blocks.append(_table(view, found))
-    more = (*replication_blocks(view, found), _machines_table(view, found), _figures_table(view, found))
+    more = (*replication_blocks(view, found), _machines_table(view, found), _figures_table(view, programs, units))
     return (*blocks, *(table for table in more if table is not None), *cost_blocks(view, found))
 
 
@@ -311,13 +314,11 @@ def _machine_cell(name: str, value: float | None, result: ProgramResult) -> Num:
     return _megabits(value, result.wall_s.median) if is_rate else _size(value)
 
 
-def _figures_table(view: RunView, found: Sequence[CommandRow]) -> Table | None:
-    found = [(row, result) for row, result in found if not syncs_of(result)]
+def _figures_table(view: RunView, found: Sequence[CommandRow], units: Mapping[tuple[str, str], str]) -> Table | None:
     names = list(dict.fromkeys(name for _, result in found for name in result.figures))
     if not names:
         return None
     columns = (*COMMAND_COLUMNS, *(Column(name, is_numeric=True) for name in names))
-    units = _units(view)
     lines = [
         (
             *command_cells(view, row),
@@ -329,11 +330,17 @@ def _figures_table(view: RunView, found: Sequence[CommandRow]) -> Table | None:
     return Table("figures-table", columns, tuple(lines), caption, is_interactive=True)
 
 
-def missing_figures(view: RunView, row: ResultRow) -> list[str]:
-    """Return a sentence for each figure of the study that ended tasks of a result did not print as a number."""
+def missing_figures(view: RunView, row: ResultRow, figures: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a sentence for each figure of the study that ended tasks of a result did not print as a number.
+
+    Args:
+        view: The run.
+        row: The result.
+        figures: (Command, figure) of all that the study states.
+    """
     tasks = [task for sample in row.samples for task in sample.tasks if not task.failure]
     lines = []
-    for workload, name in _units(view):
+    for workload, name in figures:
         lacking = [task for task in tasks if name not in task.figures and task.slow_figure != name]
         if workload == row.case.workload and lacking:
             which = f"{len(lacking):,} of {numbers.plural(len(tasks), 'task')}"
@@ -342,7 +349,7 @@ def missing_figures(view: RunView, row: ResultRow) -> list[str]:
     return lines
 
 
-def _units(view: RunView) -> Mapping[tuple[str, str], str]:
+def stated_units(view: RunView) -> Mapping[tuple[str, str], str]:
     """Return (command, figure) -> the unit that the study states."""
     study = load_study(view.run.study_text.encode()).study
     commands = {} if study is None else {name: work.command for name, work in study.workloads.items()}

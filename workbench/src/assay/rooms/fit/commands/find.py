@@ -67,10 +67,6 @@ def command(
     runner = Runner(out, destroy, on_root)
     try:
         code = _find(where, load, bound, seconds, runner, as_json)
-    except AssayError as error:
-        # A place that is refused is no undecided answer.
-        error.exit_code = EXIT_USAGE
-        raise
     except KeyboardInterrupt:
         note("stopped: the test data is removed")
         raise typer.Exit(EXIT_INTERRUPTED) from None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.changes import ON_ROOT
-from assay.model.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, AssayError, Code
+from assay.model.base import EXIT_INTERRUPTED, EXIT_OK, AssayError, Code
 from assay.terminal.output import note, print_json, print_line
 from assay.terminal.settings import RUNS
 
@@ -53,10 +53,6 @@ def command(
         raise AssayError(f"--accelerators: {found.profile} emulates none", "leave it out")
     try:
         code = _answer(found, where, needs, accelerators, Runner(out, destroy, on_root), as_json)
-    except AssayError as error:
-        # A place that is refused is no undecided answer.
-        error.exit_code = EXIT_USAGE
-        raise
     except KeyboardInterrupt:
         note("stopped: nothing was measured, and the test data is removed")
         raise typer.Exit(EXIT_INTERRUPTED) from None

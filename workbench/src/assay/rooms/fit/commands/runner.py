@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.model.base import EXIT_USAGE, AssayError
+
 if TYPE_CHECKING:
     from assay.rooms.fit.work.first_look import FirstLook
     from assay.rooms.fit.work.place import FitPlace
@@ -45,7 +47,12 @@ class Runner:
         from assay.run.session import start
 
         plan = check_study(Path("assay-fit.yaml"), text.encode())
-        return start(plan, folder, self._destroy, listener, on_root=self._on_root)
+        try:
+            return start(plan, folder, self._destroy, listener, on_root=self._on_root)
+        except AssayError as error:
+            # The exit code of refused runs is that of undecided answers.
+            error.exit_code = EXIT_USAGE
+            raise
 
     def look(self, place: "FitPlace", is_needed: bool) -> "FirstLook":
         """Write briefly to a place that holds files; elsewhere, or if that is not needed, nothing is known."""

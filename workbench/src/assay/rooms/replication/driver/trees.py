@@ -13,8 +13,6 @@ FOLDERS = 8
 PATCH_BYTES = 64 << 10
 """Bytes of an updated file that change: the middle, so that its size and most of it stay."""
 
-Manifest = "dict[str, str]"
-
 
 class Changes(NamedTuple):
     """How two manifests differ: paths by what became of them."""
