@@ -10,10 +10,7 @@ from typing import Any
 
 from assay.model.escape import escape_line, escape_lines
 from assay.report import document as doc
-from assay.report.draw import dots
-from assay.report.draw.drawing import Drawing, HeatMap
-from assay.report.draw.plots import plot_drawing, plots_legend
-from assay.report.draw.standalone import picture_of
+from assay.report.print_pictures import pictures_of
 from assay.report.spans_table import spans_table
 
 MARK = "<!-- Made by Assay -->"
@@ -110,31 +107,11 @@ def _table(table: doc.Table) -> Iterator[str]:
     yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _picture(drawing: Drawing | HeatMap | doc.Dots, title: str, caption: str) -> Iterator[str]:
-    data = base64.b64encode(picture_of(drawing).svg.encode()).decode()
-    yield f"![{_plain(title)}](data:image/svg+xml;base64,{data})"
-    yield f"*{_plain(f'{title}. {caption}'.strip())}*"
-
-
-def _chart(chart: doc.Chart) -> Iterator[str]:
-    yield from _picture(chart.drawing, chart.title, chart.caption)
-
-
-def _dots(block: doc.Dots) -> Iterator[str]:
-    if dots.dots_scale(block) is not None:
-        yield from _picture(block, "All repeats", f"{block.title}. {dots.dots_caption(block)}")
-
-
-def _gallery(block: doc.Gallery) -> Iterator[str]:
-    for figure in block.figures:
-        yield from _chart(figure)
-
-
-def _plots(block: doc.Plots) -> Iterator[str]:
-    for plot in block.figures:
-        yield from _picture(
-            plot_drawing(plot, plots_legend(block)), plot.title, f"{plot.caption} {block.caption}".strip()
-        )
+def _pictures(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[str]:
+    for picture, title, caption in pictures_of(block):
+        data = base64.b64encode(picture.svg.encode()).decode()
+        yield f"![{_plain(title)}](data:image/svg+xml;base64,{data})"
+        yield f"*{_plain(f'{title}. {caption}'.strip())}*"
 
 
 def _spans(block: doc.Spans) -> Iterator[str]:
@@ -161,12 +138,12 @@ _WRITERS: dict[type[Any], Callable[[Any], Iterator[str]]] = {
     doc.Paragraph: _paragraph,
     doc.Bullets: _bullets,
     doc.Facts: _facts,
-    doc.Dots: _dots,
+    doc.Dots: _pictures,
     doc.Panels: _panels,
     doc.Table: _table,
-    doc.Chart: _chart,
-    doc.Gallery: _gallery,
-    doc.Plots: _plots,
+    doc.Chart: _pictures,
+    doc.Gallery: _pictures,
+    doc.Plots: _pictures,
     doc.Spans: _spans,
     doc.CodeBlock: _code,
     doc.Note: _note,

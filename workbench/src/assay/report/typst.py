@@ -15,11 +15,8 @@ from assay.model.escape import escape_line, escape_lines
 from assay.model.extras import require
 from assay.report import document as doc
 from assay.report import numbers
-from assay.report.draw import dots
-from assay.report.draw.drawing import Drawing, HeatMap
-from assay.report.draw.plots import plot_drawing, plots_legend
-from assay.report.draw.standalone import picture_of
 from assay.report.print_layout import fitted
+from assay.report.print_pictures import pictures_of
 from assay.report.spans_table import spans_table
 
 if TYPE_CHECKING:
@@ -227,36 +224,15 @@ def _table(table: doc.Table) -> Iterator[Data]:
     }
 
 
-def _picture(drawing: Drawing | HeatMap | doc.Dots, title: str, caption: str) -> Iterator[Data]:
-    picture = picture_of(drawing)
-    yield {
-        "kind": "picture",
-        "svg": picture.svg,
-        "width": round(picture.width * min(_PICTURE_SCALE, _MAX_PICTURE_PT / picture.height), 1),
-        "title": _plain(title),
-        "caption": _plain(caption),
-    }
-
-
-def _chart(chart: doc.Chart) -> Iterator[Data]:
-    yield from _picture(chart.drawing, chart.title, chart.caption)
-
-
-def _dots(block: doc.Dots) -> Iterator[Data]:
-    if dots.dots_scale(block) is not None:
-        yield from _picture(block, "All repeats", f"{block.title}. {dots.dots_caption(block)}")
-
-
-def _gallery(block: doc.Gallery) -> Iterator[Data]:
-    for figure in block.figures:
-        yield from _chart(figure)
-
-
-def _plots(block: doc.Plots) -> Iterator[Data]:
-    for plot in block.figures:
-        yield from _picture(
-            plot_drawing(plot, plots_legend(block)), plot.title, f"{plot.caption} {block.caption}".strip()
-        )
+def _pictures(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[Data]:
+    for picture, title, caption in pictures_of(block):
+        yield {
+            "kind": "picture",
+            "svg": picture.svg,
+            "width": round(picture.width * min(_PICTURE_SCALE, _MAX_PICTURE_PT / picture.height), 1),
+            "title": _plain(title),
+            "caption": _plain(caption),
+        }
 
 
 def _spans(block: doc.Spans) -> Iterator[Data]:
@@ -282,12 +258,12 @@ _WRITERS: dict[type[Any], Callable[[Any], Iterator[Data]]] = {
     doc.Paragraph: _paragraph,
     doc.Bullets: _bullets,
     doc.Facts: _facts,
-    doc.Dots: _dots,
+    doc.Dots: _pictures,
     doc.Panels: _panels,
     doc.Table: _table,
-    doc.Chart: _chart,
-    doc.Gallery: _gallery,
-    doc.Plots: _plots,
+    doc.Chart: _pictures,
+    doc.Gallery: _pictures,
+    doc.Plots: _pictures,
     doc.Spans: _spans,
     doc.CodeBlock: _code,
     doc.Note: _note,
