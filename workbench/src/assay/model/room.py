@@ -54,11 +54,13 @@ class Room:
         commands: By name.
         sections: Of a report, each `(RunView) -> Section | None`, and the id of the section behind which it stands.
         hooks: By a name of `HOOKS`.
+        paper_parts: Kinds of parts of papers by name, each an `assay.report.paper_part.PartKind`.
     """
 
     commands: Mapping[str, Command] = field(default_factory=dict)
     sections: Mapping[str, str] = field(default_factory=dict)
     hooks: Mapping[str, str] = field(default_factory=dict)
+    paper_parts: Mapping[str, str] = field(default_factory=dict)
 
 
 @functools.cache

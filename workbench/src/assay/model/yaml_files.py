@@ -84,27 +84,41 @@ def _problems(error: ValidationError, source: YamlSource, model: type[BaseModel]
 
 
 def _problem(detail: ErrorDetails, source: YamlSource, model: type[BaseModel], guide: str) -> Problem:
-    kind, path, context = detail["type"], _written(detail["loc"], source), detail.get("ctx", {})
+    fault = _fault(detail, source.data, model, guide)
+    if detail["type"] not in ("extra_forbidden", "missing"):
+        return source.problem(fault)
+    line, column = source.key_position(_written(detail["loc"], source.data))
+    return Problem(line=line, column=column, message=with_field_name(fault.path, fault.message), hint=fault.hint)
+
+
+def _fault(detail: ErrorDetails, data: Any, model: type[BaseModel], guide: str) -> FieldFault:
+    kind, path, context = detail["type"], _written(detail["loc"], data), detail.get("ctx", {})
     if kind == "study":
-        return source.problem(
-            FieldFault(path=(*path, *context["inner"]), message=context["message"], hint=context["hint"])
-        )
+        return FieldFault(path=(*path, *context["inner"]), message=context["message"], hint=context["hint"])
     if kind == "extra_forbidden":
-        line, column = source.key_position(path)
-        known = _known(detail["loc"][:-1], model)
-        message = with_field_name(path[:-1], f"unknown key `{path[-1]}`")
-        return Problem(line=line, column=column, message=message, hint=choices_hint(path[-1], known))
+        hint = choices_hint(path[-1], _known(detail["loc"][:-1], model))
+        return FieldFault(path=path[:-1], message=f"unknown key `{path[-1]}`", hint=hint)
     if kind == "missing":
-        line, column = source.key_position(path)
-        message = with_field_name(path, f"`{detail['loc'][-1]}` is missing")
-        return Problem(line=line, column=column, message=message, hint=f"add it; see {guide}")
+        message = f"`{detail['loc'][-1]}` is missing"
+        return FieldFault(path=path, message=message, hint=f"add it; see {guide}")
     message, hint = type_message(detail) or (detail["msg"].lower(), f"see {guide}")
-    return source.problem(FieldFault(path=path, message=message, hint=hint))
+    return FieldFault(path=path, message=message, hint=hint)
 
 
-def _written(location: tuple[int | str, ...], source: YamlSource) -> Path:
+def first_fault(error: ValidationError, data: Any, model: type[BaseModel], guide: str) -> FieldFault:
+    """Return the first fault of a value whose file is not known; its path begins at the value.
+
+    Args:
+        error: What `model` says of the value.
+        data: The value as it was read.
+        model: The class that refused it.
+        guide: Document that describes the format.
+    """
+    return _fault(root_errors(error)[0], data, model, guide)
+
+
+def _written(location: tuple[int | str, ...], data: Any) -> Path:
     """Return the part of Pydantic's location that is in the file."""
-    data: Any = source.data
     path: list[int | str] = []
     for part in location:
         present = part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data))

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from assay.report import numbers
 from assay.report.document import Document, Section
+from assay.report.paper_part import PaperContext
 from assay.report.view import RunView
-from assay.rooms.paper.work.parts import PARTS, part_section
+from assay.rooms.paper.work.part_kinds import part_kinds
+from assay.rooms.paper.work.sections import Sections
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,12 @@ class Paper:
 
 def paper_of_runs(views: dict[str, RunView]) -> Paper:
     """Return the paper of runs without a description; its title is the question of the first one."""
-    sections = [section for name in PARTS if (section := part_section(name, views)) is not None]
-    return assembled(_question(next(iter(views.values()))), (), views, sections)
+    context = PaperContext(views)
+    sections = Sections()
+    for name, kind in part_kinds().items():
+        if kind.is_usual:
+            sections.add_part(name, kind.title, kind.make(kind.options(), context))
+    return assembled(_question(next(iter(views.values()))), (), views, sections.all)
 
 
 def assembled(title: str, authors: tuple[str, ...], views: dict[str, RunView], sections: list[Section]) -> Paper:

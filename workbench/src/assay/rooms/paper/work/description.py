@@ -3,40 +3,47 @@
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
-from assay.model.base import LineError
+from assay.model.base import AssayError, LineError
 from assay.model.escape import escape_json
 from assay.model.frozen import Frozen
 from assay.model.study.axis import fault
 from assay.model.units import choices_hint
 from assay.model.user_files import read_user_file
 from assay.model.user_text import MAX_FILE_BYTES
-from assay.model.yaml_files import read_located_model
-from assay.report.document import Block, Heading, Section
+from assay.model.yaml_files import first_fault, read_located_model
+from assay.report.document import Block
+from assay.report.paper_part import PaperContext, PartOptions
 from assay.report.summary.lines import is_usable
 from assay.report.view import RunView
 from assay.rooms.paper.work.build import Paper, assembled
-from assay.rooms.paper.work.parts import PARTS, part_section
+from assay.rooms.paper.work.part_kinds import part_kinds
 from assay.rooms.paper.work.prose import ProseRemark, WrongProseError, read_prose
+from assay.rooms.paper.work.sections import ABSTRACT, Sections
 
 GUIDE = "docs/guides/paper.md"
 LABEL = "description of a paper"
 _RUN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_TEXT = "text"
+"""Name of parts that the authors write."""
 _BLOCK_TEXT = re.compile(r"[|>][-+0-9]*\s*(#.*)?$")
 """End of a line below which a text of several lines begins."""
 
 
-class TextPart(Frozen):
+class WrittenPart(NamedTuple):
+    """A generated part: the name of its kind, and its options."""
+
+    kind: str
+    options: PartOptions
+
+
+class TextPart(NamedTuple):
     """A text of the authors, in Markdown."""
 
     text: str
-
-
-def _is_text(written: Any) -> bool:
-    return isinstance(written, dict) and list(written) == ["text"] and isinstance(written["text"], str)
 
 
 def _title(written: str) -> str:
@@ -45,20 +52,43 @@ def _title(written: str) -> str:
     return written
 
 
-def _part(written: Any) -> Any:
-    """Refuse what is neither the name of a generated part nor a text."""
-    if not isinstance(written, str | TextPart) and not _is_text(written):
-        raise fault("this is no part", f"name one of {', '.join(PARTS)}, or write `- text: |` with a text below it")
-    if isinstance(written, str) and written not in PARTS:
-        raise fault(f"there is no part `{written}`", f"{choices_hint(written, PARTS)}; a text is written `- text: |`")
-    return written
+def _part(written: Any) -> WrittenPart | TextPart:
+    """Return a part from its name, from `{NAME: options}`, or from `{text: TEXT}`."""
+    name, options = _named(written)
+    if name == _TEXT and isinstance(options, str):
+        return TextPart(options)
+    kinds = part_kinds()
+    if name not in kinds:
+        raise fault(
+            f"there is no part `{name}`", f"{choices_hint(name, kinds)}; a text is written `- text: |` with lines below"
+        )
+    kind = kinds[name]
+    if kind.short_option and isinstance(options, str):
+        options = {kind.short_option: options}
+    if not isinstance(options, dict):
+        raise fault(f"`{name}` has no options", f"write a mapping below it; see {GUIDE}", *([name] * bool(options)))
+    try:
+        return WrittenPart(name, kind.options.model_validate(options))
+    except ValidationError as error:
+        wrong = first_fault(error, options, kind.options, GUIDE)
+        raise fault(wrong.message, wrong.hint, *([name] if isinstance(written, dict) else []), *wrong.path) from None
+
+
+def _named(written: Any) -> tuple[str, Any]:
+    """Return the name of a part and what stands behind it."""
+    if isinstance(written, str):
+        return written, {}
+    if isinstance(written, dict) and len(written) == 1:
+        ((name, options),) = written.items()
+        return name, {} if options is None else options
+    raise fault("this is no part", f"name one of {', '.join(part_kinds())}, or write `- text: |` with a text below it")
 
 
 def _parts(written: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Refuse a generated part that stands there twice."""
+    """Refuse a generated part that stands there twice with the same options."""
     for place, part in enumerate(written):
-        if isinstance(part, str) and part in written[:place]:
-            raise fault(f"part `{part}` stands there twice", "leave one out", place)
+        if isinstance(part, WrittenPart) and part in written[:place]:
+            raise fault(f"part `{part.kind}` stands there twice", "leave one out", place)
     return written
 
 
@@ -85,9 +115,7 @@ class PaperDescription(Frozen):
     authors: tuple[str, ...] = ()
     abstract: str = ""
     runs: Annotated[dict[str, str], BeforeValidator(_runs)] = Field(min_length=1)
-    parts: Annotated[tuple[Annotated[str | TextPart, BeforeValidator(_part)], ...], AfterValidator(_parts)] = Field(
-        min_length=1
-    )
+    parts: Annotated[tuple[Annotated[Any, BeforeValidator(_part)], ...], AfterValidator(_parts)] = Field(min_length=1)
 
 
 class DescribedPaper:
@@ -121,15 +149,27 @@ class DescribedPaper:
             LineError: A reference of a text is wrong.
         """
         written, self._views = self.description, views
-        sections: list[Section] = []
+        context = PaperContext(views, self._path.parent)
+        sections = Sections()
         if written.abstract:
-            sections.append(Section("abstract", "Abstract", self._text(written.abstract, ("abstract",))))
+            sections.add_part(ABSTRACT, part_kinds()[ABSTRACT].title, self._text(written.abstract, (ABSTRACT,)))
         for number, part in enumerate(written.parts):
             if isinstance(part, TextPart):
-                self._add_text(sections, self._text(part.text, ("parts", number, "text")))
-            elif (section := part_section(part, views)) is not None:
-                sections.append(section)
-        return assembled(written.title, written.authors, views, sections)
+                sections.add_blocks(self._text(part.text, ("parts", number, _TEXT)))
+            else:
+                self._add_part(sections, part, context, number)
+        return assembled(written.title, written.authors, views, sections.all)
+
+    def _add_part(self, sections: Sections, part: WrittenPart, context: PaperContext, number: int) -> None:
+        kind = part_kinds()[part.kind]
+        try:
+            blocks = tuple(kind.make(part.options, context))
+        except LineError:
+            raise
+        except AssayError as error:
+            line = self._source.position(("parts", number))[0]
+            raise LineError(self._path, line, f"part `{part.kind}`: {error.message}", error.hint) from None
+        sections.add_part(part.kind, part.options.title or kind.title, blocks)
 
     def _text(self, text: str, place: tuple[int | str, ...]) -> tuple[Block, ...]:
         first = self._source.position(place)[0]
@@ -141,21 +181,6 @@ class DescribedPaper:
             raise LineError(self._path, first + wrong.line, wrong.fault.message, wrong.fault.hint) from None
         self.remarks += [ProseRemark(first + remark.line, remark.text) for remark in prose.remarks]
         return prose.blocks
-
-    @staticmethod
-    def _add_text(sections: list[Section], blocks: tuple[Block, ...]) -> None:
-        """Add a text: to the section before it, until a heading of its own begins another one."""
-        for block in blocks:
-            number = len(sections) + 1
-            if isinstance(block, Heading) and block.level == 2:
-                sections.append(Section(f"text-{number}", block.text, ()))
-                continue
-            if not sections or sections[-1].id == "abstract":
-                sections.append(Section(f"text-{number}", "Introduction", ()))
-            last = sections[-1]
-            if isinstance(block, Heading):
-                block = Heading(block.text, f"{last.id}-{len(last.blocks)}", block.level)
-            sections[-1] = Section(last.id, last.title, (*last.blocks, block))
 
 
 def description_text(refs: dict[str, str], views: dict[str, RunView]) -> str:
@@ -174,9 +199,9 @@ def description_text(refs: dict[str, str], views: dict[str, RunView]) -> str:
         *(f"  {name}: {_yaml(ref)}" for name, ref in refs.items()),
         "parts:",
     ]
-    for name in PARTS:
+    for name in (name for name, kind in part_kinds().items() if kind.is_usual):
         lines.append(f"  - {name}")
-        if name == "abstract":
+        if name == ABSTRACT:
             lines += ["  - text: |", "      # Introduction", "", "      Why this was measured, in your own words."]
             lines += _example(views)
     return "\n".join(lines) + "\n"

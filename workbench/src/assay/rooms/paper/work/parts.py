@@ -1,6 +1,6 @@
-"""The parts of a paper that are made from runs, each a section."""
+"""The parts of a paper that are made from one run each."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -17,7 +17,6 @@ from assay.report.document import (
     Chart,
     CodeBlock,
     Column,
-    Dots,
     Facts,
     Fold,
     Gallery,
@@ -25,7 +24,6 @@ from assay.report.document import (
     Mono,
     Num,
     Paragraph,
-    Section,
     Span,
     Strong,
     Table,
@@ -250,37 +248,3 @@ def appendix_blocks(view: RunView) -> Blocks:
 def _short_hash(value: str) -> str:
     is_hash = len(value) == 64 and all(letter in "0123456789abcdef" for letter in value)
     return f"{value[:_HASH_LETTERS]}…" if is_hash else value
-
-
-PARTS: dict[str, tuple[str, Callable[[RunView], Blocks]]] = {
-    "abstract": ("Abstract", abstract_blocks),
-    "results": ("Results", results_blocks),
-    "cost": ("Cost", cost_blocks),
-    "method": ("Method and environment", method_blocks),
-    "limits": ("Limits and threats to validity", limits_blocks),
-    "appendix": ("Appendix: how to repeat it", appendix_blocks),
-}
-"""Name of a part -> its title, and what makes its blocks from a run; in the order of a paper without a description."""
-
-
-def part_section(name: str, views: dict[str, RunView]) -> Section | None:
-    """Return a part on all runs, each under its name if there are several; None if there is nothing to say."""
-    title, make = PARTS[name]
-    blocks: Blocks = []
-    for run, view in views.items():
-        made = make(view)
-        if made and len(views) > 1:
-            number = len(blocks)
-            blocks += [Heading(run, f"{name}-{number}"), *(_with_own_id(block, number) for block in made)]
-        else:
-            blocks += made
-    return Section(name, title, tuple(blocks)) if blocks else None
-
-
-def _with_own_id(block: Block, number: int) -> Block:
-    """Return the block with an id that blocks of other runs do not have."""
-    if isinstance(block, Gallery):
-        return Gallery(tuple(replace(figure, id=f"{figure.id}-{number}") for figure in block.figures))
-    if isinstance(block, Table | Chart | Dots | Heading):
-        return replace(block, id=f"{block.id}-{number}")
-    return block

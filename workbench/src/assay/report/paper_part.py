@@ -1,0 +1,86 @@
+"""Kinds of parts of papers: what makes their blocks, and from what. Rooms add their own (`Room.paper_parts`)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from assay.model.base import AssayError
+from assay.model.frozen import Frozen
+from assay.model.units import choices_hint
+from assay.report.document import Block
+from assay.report.view import RunView
+
+
+class PartOptions(Frozen):
+    """What a description states of one part; kinds of parts add fields of their own.
+
+    Attributes:
+        title: In place of the title that the kind has.
+        runs: Names of the runs that the part covers; empty: all of the paper.
+    """
+
+    title: Annotated[str, Field(max_length=300)] = ""
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PaperContext:
+    """What parts are made from.
+
+    Attributes:
+        views: The runs of the paper by their names in it.
+        folder: Where files that a description names are looked for.
+    """
+
+    views: Mapping[str, RunView]
+    folder: Path = field(default_factory=Path)
+
+    def chosen_runs(self, options: PartOptions) -> dict[str, RunView]:
+        """Return the runs that a part covers, by name.
+
+        Raises:
+            AssayError: The part names a run that the paper does not have.
+        """
+        for name in options.runs:
+            if name not in self.views:
+                raise AssayError(f"the paper has no run `{name}`", choices_hint(name, self.views))
+        return {name: self.views[name] for name in options.runs or self.views}
+
+
+@dataclass(frozen=True, slots=True)
+class PartKind:
+    """A kind of part.
+
+    Attributes:
+        make: Returns the blocks; none: the part is left out. An `AssayError` of it gets the part's line.
+        title: Title of the section that the part becomes; empty: its blocks continue the section before it.
+        options: Class of its options.
+        is_usual: It is in papers that no description orders.
+        short_option: Option that a text in place of a mapping stands for: `audit: nfs` is `audit: {run: nfs}`; empty:
+            there must be a mapping.
+    """
+
+    make: Callable[[Any, PaperContext], Iterable[Block]]
+    title: str = ""
+    options: type[PartOptions] = PartOptions
+    is_usual: bool = False
+    short_option: str = ""
+
+
+def part_of_each(make: Callable[[RunView], Sequence[Block]]) -> Callable[[PartOptions, PaperContext], list[Block]]:
+    """Return what makes a part from one run after the other, each below its name if there are several."""
+
+    def blocks(options: PartOptions, context: PaperContext) -> list[Block]:
+        from assay.report.document import Heading
+
+        views = context.chosen_runs(options)
+        found: list[Block] = []
+        for run, view in views.items():
+            made = make(view)
+            found += [Heading(run, ""), *made] if made and len(views) > 1 else made
+        return found
+
+    return blocks

@@ -1,0 +1,25 @@
+"""Which kinds of parts papers have: those of this room, then those that other rooms add."""
+
+import functools
+from collections.abc import Mapping
+
+from assay.model.room import load, rooms
+from assay.report.paper_part import PartKind, part_of_each
+from assay.rooms.paper.work import parts
+
+_OF_RUNS = {
+    "abstract": ("Abstract", parts.abstract_blocks),
+    "results": ("Results", parts.results_blocks),
+    "cost": ("Cost", parts.cost_blocks),
+    "method": ("Method and environment", parts.method_blocks),
+    "limits": ("Limits and threats to validity", parts.limits_blocks),
+    "appendix": ("Appendix: how to repeat it", parts.appendix_blocks),
+}
+
+
+@functools.cache
+def part_kinds() -> Mapping[str, PartKind]:
+    """Return the kinds by name; the usual ones in the order of a paper that no description orders."""
+    usual = {name: PartKind(part_of_each(make), title, is_usual=True) for name, (title, make) in _OF_RUNS.items()}
+    added = {name: load(reference) for room in rooms() for name, reference in room.paper_parts.items()}
+    return usual | added
