@@ -217,6 +217,16 @@ def test_targets_of_one_run(tmp_path: Path) -> None:
     assert "has one target, p" in assay(tmp_path, "compare", "b", "--by", "target", expect=2).stderr
 
 
+def test_work_of_one_target_is_listed_once_however_many_targets_there_are(tmp_path: Path) -> None:
+    """`read` is only on a, `write` on all three: no pair of targets repeats it."""
+    speeds = {("a", "read"): noisy(3e8), **{(name, "write"): noisy(2e8, seed=n) for n, name in enumerate("abc")}}
+    store_run(tmp_path / "assay-runs", "r", speeds)
+    found = json.loads(assay(tmp_path, "compare", "r", "--by", "target", "--json").stdout)
+    assert len(found["rows"]) == 3
+    (alone,) = found["uncompared"]
+    assert alone["reason"] == "on no other target" and alone["name"].startswith("a /")
+
+
 def test_runs_of_one_name_that_began_at_different_times_are_two(tmp_path: Path) -> None:
     store_run(tmp_path / "first", "a", GOOD)
     store_run(tmp_path / "second", "a", slower(0.1), created_at=STARTED + 0.25)

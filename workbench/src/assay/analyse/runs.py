@@ -12,7 +12,13 @@ from assay.analyse.matching import matched_rows, row_label
 from assay.analyse.percentiles import percentiles_of
 from assay.analyse.run_variation import MIN_RUNS, RunVariation
 from assay.model.base import AssayError
-from assay.model.result.comparison import ComparedRow, ComparedSide, RunLabel, RunsComparison
+from assay.model.result.comparison import (
+    ComparedRow,
+    ComparedSide,
+    RunLabel,
+    RunsComparison,
+    UncomparedRow,
+)
 from assay.model.result.result import ComparedQuantity, Comparison, Percentile, ResultRow, RunAnalysis
 from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT, Verdict
@@ -120,7 +126,22 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
     looks = run.run.look_count
     compared = _compared(matched, _rounds(matched, looks), {of: _rounds(matched, looks, of) for of in LATENCIES})
     name = RunLabel.of(run.run)
-    return RunsComparison(before=name, after=name, rows=compared, uncompared=tuple(rest), differences=())
+    alone = tuple(rest) if len(pairs) == 1 else _each_once(rest, matched)
+    return RunsComparison(before=name, after=name, rows=compared, uncompared=alone, differences=())
+
+
+def _each_once(
+    rest: Iterable[UncomparedRow], matched: Sequence[tuple[ResultRow, ResultRow]]
+) -> tuple[UncomparedRow, ...]:
+    """Return the rows without a partner in any pair of targets, each once; rows without a rate stay with their pair."""
+    partnered = {f"{row.case.target} / {row_label(row)}" for pair in matched for row in pair}
+    found: dict[object, UncomparedRow] = {}
+    for row in rest:
+        if row.before is not None and row.after is not None:
+            found[len(found)] = row
+        elif row.name not in partnered:
+            found.setdefault(row.name, row.model_copy(update={"reason": "on no other target"}))
+    return tuple(found.values())
 
 
 def _environment(run: RunInfo) -> dict[str, dict[str, str]]:
