@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 from assay.analyse.scaling import scalings
 from assay.model.result.decision import PointOutcome
+from assay.model.result.imported import imported_words
 from assay.model.result.verdict import PARTLY_CHECKED_MEANING, Verdict
 from assay.report import numbers
 from assay.report.brief import line_tables
@@ -109,7 +111,9 @@ def _scope(view: RunView) -> str:
     repeats = f"{run.repeats_words} each"
     if run.finished < run.planned:
         repeats = f"{run.finished:,} of {run.planned:,} planned repeats"
-    made = run.import_words or f"measured on {numbers.utc_time(run.created_at)[:10]}"
+    # Folders of the author's machine say nothing to a reader.
+    files = [file.model_copy(update={"file": Path(file.file).name}) for file in run.imports]
+    made = imported_words(files) or f"measured on {numbers.utc_time(run.created_at)[:10]}"
     passed = f"{sound:,} of {numbers.plural(len(rows), 'result')} passed every check that could run"
     return f"{cases} of {numbers.listing(list(view.targets))}, {repeats}, {made}; {passed}."
 
