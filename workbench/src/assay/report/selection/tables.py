@@ -209,6 +209,8 @@ def figure_words(cell: Cell, unit: DisplayUnit, decimals: int | None = None, has
     """Return the value of a cell in its unit, without the unit."""
     if cell.figure is None:
         return numbers.NONE
+    if unit.dimension == "count" and cell.figure.value == round(cell.figure.value):
+        decimals = decimals or 0
     words = _number(cell.figure.value / unit.scale, decimals)
     if has_interval and cell.figure.low is not None and cell.figure.high is not None:
         low, high = (_number(end / unit.scale, decimals) for end in (cell.figure.low, cell.figure.high))
