@@ -12,7 +12,7 @@ from assay.report import numbers
 
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
-    from assay.report.draw.drawing import Drawing, HeatMap
+    from assay.report.draw.drawing import Drawing, HeatMap, Surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,7 @@ class Table:
 
     Attributes:
         is_interactive: The table is so long that a page lets the reader sort and filter it.
+        notes: What signs in its cells mean; it stands below it.
     """
 
     id: str
@@ -121,6 +122,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     is_interactive: bool = False
+    notes: str = ""
 
     @classmethod
     def of(
@@ -247,7 +249,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    drawing: "Drawing | HeatMap"
+    drawing: "Drawing | HeatMap | Surface"
     wide: bool = False
 
 
