@@ -51,8 +51,8 @@ def compare_runs(
     Raises:
         AssayError: It is unclear which targets to compare.
     """
-    pairs = _target_pairs(_targets(before[-1]), _targets(after[-1]), by_target)
-    differences = environment_diff(_environment(before[-1].run), _environment(after[-1].run))
+    pairs = _target_pairs(targets_of(before[-1]), targets_of(after[-1]), by_target)
+    differences = environment_diff(environment_of(before[-1].run), environment_of(after[-1].run))
     matched, rest = matched_rows(before[-1].rows, after[-1].rows, pairs, ("first run", "second run"))
     same = _same(matched, before, after)
     # The variation of latencies between runs is unknown: `known` has rates only.
@@ -118,7 +118,7 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
     Raises:
         AssayError: There is one target only.
     """
-    targets = _targets(run)
+    targets = targets_of(run)
     if len(targets) < 2:
         raise AssayError(f"run {run.run.id} has one target, {targets[0]}", "name two runs to compare them")
     pairs = list(combinations(targets, 2))
@@ -144,11 +144,13 @@ def _each_once(
     return tuple(found.values())
 
 
-def _environment(run: RunInfo) -> dict[str, dict[str, str]]:
+def environment_of(run: RunInfo) -> dict[str, dict[str, str]]:
+    """Return what a run's results depend on, section by section, with the versions as one of them."""
     return {"versions": run.versions, **run.environment}
 
 
-def _targets(analysis: RunAnalysis) -> list[str]:
+def targets_of(analysis: RunAnalysis) -> list[str]:
+    """Return the targets that have cases, in the order of the run."""
     return list(dict.fromkeys(case.target for case in analysis.cases))
 
 

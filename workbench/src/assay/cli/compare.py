@@ -12,7 +12,7 @@ from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
     from assay.cli.ab.text import SidesOutcome
-    from assay.model.result.comparison import RunsComparison
+    from assay.model.result.comparison import JointRuns, RunsComparison
     from assay.model.result.result import RunAnalysis
 
 BY = ("target",)
@@ -21,10 +21,10 @@ BY = ("target",)
 def command(
     runs: list[str] | None = typer.Argument(
         None,
-        metavar="RUN[,RUN...] [RUN[,RUN...]]",
+        metavar="RUN[,RUN...] ...",
         autocompletion=matching_runs,
         help="Id of a run, a unique beginning of it, `last`, the name of a study, a path, or a file of "
-        "another tool. The older one first. Commas join several.",
+        "another tool. The older one first. Commas join several of a side; more than two stand side by side.",
     ),
     by: str | None = typer.Option(
         None, "--by", metavar="target", help="One run: compare its targets. Two runs: each target with each."
@@ -37,7 +37,7 @@ def command(
     force: bool = FORCE,
     out: Path = RUNS,
 ) -> None:
-    """Compare two runs, or the targets of one run.
+    """Compare runs, or the targets of one run.
 
     Rows are compared if target, workload, operation and parameters are the same. If the runs have one target each, its
     name does not matter. `~` means no significant difference, after adjustment for the number of rows (Bonferroni).
@@ -46,17 +46,33 @@ def command(
     day is estimated from three or more runs on each side, joined by commas, or from at least three other runs of the
     study in the folder. Two runs alone show no difference. Targets of one run are compared round by round. p50 and p99
     of latency are compared too, if both sides have enough operations; between runs that takes three runs a side.
-    Differences in the environment are printed below. `assay ab A B` measures two sides now, and needs no other runs.
+    Differences in the environment are printed below. More than two runs stand side by side, each compared with the
+    first. `assay ab A B` measures two sides now, and needs no other runs.
 
     With --fail-if-slower 5% the exit code is 1 if a row is significantly slower and its median fell by more than 5 %.
     It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a
     broken benchmark must not pass. It is 3 if there are too few runs for a judgement.
 
     Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a1,a2,a3 b1,b2,b3`,
-    `assay compare a b --fail-if-slower 5%`
+    `assay compare a b c`, `assay compare a b --fail-if-slower 5%`
     """
     written = ComparisonOutput(fail_if_slower, junit, everything, as_json, output, force)
+    if len(runs or []) > 2:
+        written.write_joint(_joint_runs(runs or [], by, out))
+        return
     written.write(_compare_runs(runs or [], by, out, written.has_latencies))
+
+
+def _joint_runs(runs: list[str], by: str | None, out: Path) -> "JointRuns":
+    from assay.run.analysis import load_analysis
+    from assay.run.between_runs import join_with_history
+
+    if by is not None or any("," in run for run in runs):
+        what = "--by target compares" if by is not None else "commas join the runs of"
+        raise AssayError(f"{what} two sides, and {len(runs)} are named", "name two, or leave that out")
+    found = [load_analysis(run, out, quick=True) for run in runs]
+    _refuse_twice(found)
+    return join_with_history(out, found)
 
 
 def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | SidesOutcome":
@@ -66,9 +82,6 @@ def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -
 
     if by is not None and by not in BY:
         raise AssayError(f"--by {by!r} is unknown", "write --by target")
-    if len(runs) > 2:
-        hint = "name two, or join the runs of a side by commas; `assay history STUDY` shows all runs of a study"
-        raise AssayError(f"{len(runs)} runs are named", hint)
     if not runs:
         raise AssayError("no run is named", "name two runs; `assay ab A B` measures two sides")
     if len(runs) == 1 and not by:

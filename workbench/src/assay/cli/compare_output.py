@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
-from assay.terminal.output import note, print_json
+from assay.terminal.output import note, print_blocks, print_json
 from assay.terminal.output_file import JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed
 
 if TYPE_CHECKING:
     from assay.cli.ab.text import SidesOutcome
-    from assay.model.result.comparison import ComparedRow, ComparedSide, RunsComparison
+    from assay.model.result.comparison import ComparedRow, ComparedSide, JointRuns, RunsComparison
     from assay.model.result.result import Comparison
 
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
@@ -71,6 +71,26 @@ class ComparisonOutput:
         _output(found, self.allowed, self._everything, self._as_json, self._page, printed)
         if self.allowed is not None:
             raise typer.Exit(_exit_code(found, self.allowed))
+
+    def write_joint(self, found: "JointRuns") -> None:
+        """Print several runs side by side, and write the page.
+
+        Raises:
+            AssayError: `--fail-if-slower` is there, which judges one run by another.
+        """
+        from assay.report.comparison_of_runs import joint_blocks, joint_document
+        from assay.report.html import render_html
+
+        if self.allowed is not None:
+            raise AssayError(f"--fail-if-slower compares two sides, and {len(found.runs)} are named", "name two")
+        if self._page is not None:
+            self._page.write(render_html(joint_document(found)))
+        if self._as_json:
+            print_json(found.model_dump(mode="json"))
+        elif self._page is None or not self._page.prints:
+            print_blocks(*joint_blocks(found))
+        if self._page is not None and not self._page.prints:
+            note(f"wrote {self._page.path}")
 
 
 def _output(

@@ -19,14 +19,15 @@ FILE_NAME = "report.html"
 
 
 def command(
-    run: str = typer.Argument(
+    runs: list[str] = typer.Argument(
         ...,
-        metavar="RUN",
+        metavar="RUN...",
         autocompletion=matching_runs,
         help="Id of the run, a unique beginning of it, `last`, the name of a study, a path, or a file of another tool.",
     ),
     output: Path | None = output_option(
-        "The file; `report.html` in the run if left out, or FILE.html here for a FILE of another tool."
+        "The file; `report.html` in the run if left out, or here for several; FILE.html here for a FILE of another "
+        "tool."
     ),
     force: bool = FORCE,
     out: Path = RUNS,
@@ -46,9 +47,10 @@ def command(
 
     An existing page of Assay is replaced; another file only with --force. Costs use the prices stored with the run;
     `--prices today` also shows costs at today's prices, `--prices today=BOOK` at those of a price book. `--beside`
-    draws another run, such as figures of a paper that `assay import` has read, in the same charts.
+    draws another run, such as figures of a paper that `assay import` has read, in the same charts. Several runs make
+    the page of `assay compare`: their results in the same tables, and what differs between them.
 
-    Example: `assay report last --output storage.html`
+    Example: `assay report last --output storage.html`, `assay report a b c --output all.html`
     """
     from assay.run.analysis import load_analysis
     from assay.run.find_run import is_temporary
@@ -59,6 +61,12 @@ def command(
             "--open opens the report's file, but the report is printed",
             "name a file with --output, or leave --open out",
         )
+    if len(runs) > 1:
+        if prices is not None or other_run is not None:
+            raise AssayError("--prices and --beside are for the report of one run", "leave them out, or name one run")
+        _report_several(runs, destination or OutputFile(Path(FILE_NAME), PAGE_MARK, force), out, open_)
+        return
+    run = runs[0]
     analysis = load_analysis(run, out)
     if destination is None and is_temporary(analysis.run.folder):
         destination = OutputFile(Path(f"{Path(run).resolve().name}.html"), PAGE_MARK, force)
@@ -71,6 +79,21 @@ def command(
     print_line(str(path))
     if open_:
         _open(path)
+
+
+def _report_several(runs: list[str], destination: OutputFile, out: Path, is_opened: bool) -> None:
+    """Write the page of several runs, and print its path."""
+    from assay.report.comparison_of_runs import joint_document
+    from assay.report.html import render_html
+    from assay.run.analysis import load_analysis
+    from assay.run.between_runs import join_with_history
+
+    found = join_with_history(out, [load_analysis(run, out, quick=True) for run in runs])
+    destination.write(render_html(joint_document(found)))
+    if not destination.prints:
+        print_line(str(destination.path))
+        if is_opened:
+            _open(destination.path)
 
 
 def _open(path: Path) -> None:

@@ -7,6 +7,7 @@ path.
 import math
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,14 @@ from assay.journal.trees import scratch_folder
 from assay.model.base import AssayError
 from assay.report import numbers
 from assay.report.build import build_document
+from assay.report.comparison_of_runs import joint_document
 from assay.report.comparison_page import comparison_document
 from assay.report.html import render_html
 from assay.rooms.serve.shown.page_frame import add_links
 from assay.rooms.serve.shown.runs import DOWNLOADS, RunLine
 from assay.rooms.serve.work.page_cache import PageCache
 from assay.run.analysis import load_analysis
-from assay.run.between_runs import compare_with_history
+from assay.run.between_runs import compare_with_history, join_with_history
 from assay.store.entries import DATABASE, INTERVALS, PRICES, STUDY
 from assay.store.lookup import RunSummary, run_folders, run_summary
 from assay.store.run import RunStore
@@ -148,6 +150,22 @@ class RunsFolder:
         others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
         page = self._pages.get(("compare", before.slug, after.slug, hash(others)), make)
         links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in (before, after))]
+        return add_links(page.decode(), links).encode()
+
+    def joint(self, entries: Sequence[RunEntry]) -> bytes:
+        """Return any number of runs side by side as HTML, as `assay report RUN RUN ...` makes it.
+
+        Raises:
+            AssayError: A run cannot be read, or the runs have nothing in common.
+        """
+
+        def make() -> bytes:
+            found = [load_analysis(str(entry.folder), self.root, quick=True) for entry in entries]
+            return render_html(joint_document(join_with_history(self.root, found))).encode()
+
+        others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
+        page = self._pages.get(("joint", *(entry.slug for entry in entries), hash(others)), make)
+        links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in entries)]
         return add_links(page.decode(), links).encode()
 
     def _known(self) -> list[RunEntry]:
