@@ -8,6 +8,7 @@ from assay.analyse.runs import MORE_RUNS_HINT
 from assay.model.result.comparison import JointResult, JointRow, JointRuns, RunLabel
 from assay.model.result.result import Comparison
 from assay.model.result.verdict import Verdict
+from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Document, Heading, Note, Num, Paragraph, Section, Table
 from assay.report.environments import readable_values
@@ -33,7 +34,9 @@ def joint_document(found: JointRuns) -> Document:
         Section("environment", "Differences in the environment", (_environment(found, names),)),
         Section("method", "Method", (Paragraph(_READING),)),
     )
-    title = f"{len(found.runs)} runs: {numbers.listing(names)}"
+    title = (
+        f"{len(found.runs)} runs of {studies[0]}" if len(studies) == 1 else numbers.capitalized(numbers.listing(names))
+    )
     return Document(f"Assay comparison · {numbers.listing(studies)}", title, "", (), sections)
 
 
@@ -103,7 +106,7 @@ def _results(found: JointRuns, names: Sequence[str]) -> list[Block]:
         )
         caption = f"The first {MAX_ROWS:,} of {len(rows):,}. " if len(rows) > MAX_ROWS else ""
         caption += (
-            "Medians over the repeats, in brackets their 95 % interval. A verdict other than ok stands behind it."
+            "Medians over the repeats, and how far their 95 % interval reaches. A verdict other than ok stands behind."
         )
         blocks.append(Table(f"results-{number}-table", columns, cells, caption, is_interactive=len(rows) > 8))
     return blocks
@@ -115,8 +118,8 @@ def _result(one: JointResult | None, measure: Measure) -> Num:
     words = "" if one.verdict is Verdict.OK else f" {one.verdict}"
     if one.rate is None:
         return Num(f"{numbers.NONE}{words}", None)
-    low, high = one.rate.low, one.rate.high
-    ends = "" if low is None or high is None else f" ({measure.number(low)} to {measure.number(high)})"
+    reach = one.rate.relative_reach
+    ends = "" if reach is None else f" ± {about_number(100 * reach, 2)} %"
     return Num(f"{measure.number(one.rate.median)}{ends}{words}", one.rate.median)
 
 
