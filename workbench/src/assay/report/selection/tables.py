@@ -181,7 +181,7 @@ class _TableWriter:
             self._selection, self._part, (*self._options.rows, *self._options.columns), self._shared_unit
         )
         if self._options.caption and self._part:
-            title = f"{part_words(self._selection, self._part)}. {title}"
+            title = f"{part_words(self._selection, self._part, is_title=True)}. {title}"
         unit = f"In {self._shared_unit}." if self._shared_unit and self._options.caption else ""
         texts = [
             title if title.endswith((".", "!", "?")) else f"{title}.",
