@@ -125,7 +125,7 @@ def test_more_than_two_runs_stand_side_by_side_the_oldest_first(tmp_path: Path) 
     store_run(tmp_path, "third", {("disk", "write"): noisy(3e8, 4)}, created_at=STARTED + 9 * DAY)
     with served(tmp_path) as server:
         text = ask(server, "/compare?run=third&run=later&run=early").text
-        assert "Differences from early" in text and text.index('href="/run/early"') < text.index('href="/run/third"')
+        assert "Compared with early" in text and text.index('href="/run/early"') < text.index('href="/run/third"')
 
 
 @pytest.mark.parametrize("query", ["", "?run=early", "?run=early&run=early", "?a=early", "?run=a&run=b&run=a"])

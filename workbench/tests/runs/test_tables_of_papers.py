@@ -67,7 +67,7 @@ def test_matrices_and_their_means(tmp_path: Path) -> None:
         for (head,), title, text in printed(matrix, 1)
     }
     assert found == wanted and len(found) == 5322
-    titles = [f"{operation_title(operation)}, {target}." for operation, target in parts]
+    titles = [f"{operation_title(operation)}, {target}."[1:] for operation, target in parts]
     assert all(title in matrix.caption for title, matrix in zip(titles, matrices, strict=True))
     means = tables(view, columns="target", split="operation", mean_over="record_size", decimals=3, **options)
     count = 0

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 from assay.analyse.compare import compare_medians, has_rate
-from assay.analyse.environments.diff import WHOLE_SECTION, Environment, environment_diff
 from assay.analyse.matching import Key, keyed_rows, row_label
 from assay.analyse.run_variation import RunVariation
-from assay.analyse.runs import environment_of, targets_of
-from assay.model.base import AssayError
-from assay.model.result.comparison import JointEnvironment, JointResult, JointRow, JointRuns, RunLabel
+from assay.analyse.runs import targets_of
+from assay.model.result.comparison import JointResult, JointRow, JointRuns, RunLabel
 from assay.model.result.result import Comparison, ResultRow, RunAnalysis
 
 _NAMES = ("first run", "run")
@@ -25,9 +23,6 @@ def joint_runs(runs: Sequence[RunAnalysis], variation: RunVariation | None = Non
     Args:
         runs: At least two. The others are compared with the first one.
         variation: Variation between runs of this study without any change; None if unknown.
-
-    Raises:
-        AssayError: No two runs have a target in common, and some have several.
     """
     found: dict[tuple[str, Key], list[ResultRow | None]] = {}
     for place, run in enumerate(runs):
@@ -42,7 +37,6 @@ def joint_runs(runs: Sequence[RunAnalysis], variation: RunVariation | None = Non
             _joint_row(name, row, [compared.get((number, place)) for place in range(len(runs))])
             for number, ((name, _), row) in enumerate(found.items())
         ),
-        environment=_environment(runs),
     )
 
 
@@ -50,12 +44,9 @@ def _target_names(runs: Sequence[RunAnalysis]) -> list[dict[str, str]]:
     """Return for each run: target -> name of the rows that it shares with targets of other runs."""
     targets = [targets_of(run) for run in runs]
     every = [target for names in targets for target in names]
-    if len(set(every)) < len(every):
-        return [{target: target for target in names} for names in targets]
-    if any(len(names) > 1 for names in targets):
-        listed = "; ".join(", ".join(names) for names in targets)
-        raise AssayError(f"the runs have no target in common: {listed}", "name runs that share a target")
-    return [{names[0]: ""} for names in targets]
+    if len(set(every)) == len(every) == len(runs):
+        return [{names[0]: ""} for names in targets]
+    return [{target: target for target in names} for names in targets]
 
 
 def _compared(
@@ -85,32 +76,4 @@ def _joint_row(name: str, rows: Sequence[ResultRow | None], compared: Sequence[C
             for row in rows
         ),
         comparisons=tuple(compared),
-    )
-
-
-def _value(environment: Environment, section: str, name: str) -> str | None:
-    """Return a value; of a whole section how many it has, as `environment_diff` counts them."""
-    if name == WHOLE_SECTION:
-        return f"{len(environment[section])} items" if section in environment else None
-    return environment.get(section, {}).get(name)
-
-
-def _environment(runs: Sequence[RunAnalysis]) -> tuple[JointEnvironment, ...]:
-    """Return the values that differ between the first run and any other; of imported runs nothing is known."""
-    known = [None if run.run.imports else environment_of(run.run) for run in runs]
-    base = next((one for one in known if one is not None), None)
-    if base is None:
-        return ()
-    names: dict[tuple[str, str], bool] = {}
-    for one in known:
-        for item in () if one is None else environment_diff(base, one):
-            names[item.section, item.name] = names.get((item.section, item.name), False) or item.matters
-    return tuple(
-        JointEnvironment(
-            section=section,
-            name=name,
-            matters=matters,
-            values=tuple(None if one is None else _value(one, section, name) for one in known),
-        )
-        for (section, name), matters in sorted(names.items(), key=lambda each: not each[1])
     )

@@ -12,7 +12,7 @@ from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
     from assay.cli.ab.text import SidesOutcome
-    from assay.model.result.comparison import JointRuns, RunsComparison
+    from assay.model.result.comparison import RunsComparison
     from assay.model.result.result import RunAnalysis
 
 BY = ("target",)
@@ -21,10 +21,10 @@ BY = ("target",)
 def command(
     runs: list[str] | None = typer.Argument(
         None,
-        metavar="RUN[,RUN...] ...",
+        metavar="RUN[,RUN...]...",
         autocompletion=matching_runs,
         help="Id of a run, a unique beginning of it, `last`, the name of a study, a path, or a file of "
-        "another tool. The older one first. Commas join several of a side; more than two stand side by side.",
+        "another tool. The older one first. Commas join several.",
     ),
     by: str | None = typer.Option(
         None, "--by", metavar="target", help="One run: compare its targets. Two runs: each target with each."
@@ -46,33 +46,22 @@ def command(
     day is estimated from three or more runs on each side, joined by commas, or from at least three other runs of the
     study in the folder. Two runs alone show no difference. Targets of one run are compared round by round. p50 and p99
     of latency are compared too, if both sides have enough operations; between runs that takes three runs a side.
-    Differences in the environment are printed below. More than two runs stand side by side, each compared with the
-    first. `assay ab A B` measures two sides now, and needs no other runs.
+    Differences in the environment are printed below. `assay ab A B` measures two sides now, and needs no other runs.
 
     With --fail-if-slower 5% the exit code is 1 if a row is significantly slower and its median fell by more than 5 %.
     It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a
     broken benchmark must not pass. It is 3 if there are too few runs for a judgement.
 
+    Three or more runs without commas stand side by side, each with a column, and are compared with the first.
+
     Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a1,a2,a3 b1,b2,b3`,
     `assay compare a b c`, `assay compare a b --fail-if-slower 5%`
     """
     written = ComparisonOutput(fail_if_slower, junit, everything, as_json, output, force)
-    if len(runs or []) > 2:
-        written.write_joint(_joint_runs(runs or [], by, out))
+    if runs is not None and len(runs) > 2:
+        _show_runs(runs, out, written, by)
         return
     written.write(_compare_runs(runs or [], by, out, written.has_latencies))
-
-
-def _joint_runs(runs: list[str], by: str | None, out: Path) -> "JointRuns":
-    from assay.run.analysis import load_analysis
-    from assay.run.between_runs import join_with_history
-
-    if by is not None or any("," in run for run in runs):
-        what = "--by target compares" if by is not None else "commas join the runs of"
-        raise AssayError(f"{what} two sides, and {len(runs)} are named", "name two, or leave that out")
-    found = [load_analysis(run, out, quick=True) for run in runs]
-    _refuse_twice(found)
-    return join_with_history(out, found)
 
 
 def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | SidesOutcome":
@@ -101,6 +90,23 @@ def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -
         name, _ = next(iter(twice))
         raise AssayError(f"both are run {name}", "name two runs, or compare its targets with --by target")
     return compare_with_history(out, before, after, by_target=bool(by))
+
+
+def _show_runs(runs: list[str], out: Path, written: ComparisonOutput, by: str | None) -> None:
+    """Print the results of more than two runs side by side, and what differs between the runs; write the page, too.
+
+    Raises:
+        AssayError: An option or a run joined by commas needs two sides.
+    """
+    from assay.terminal.named_runs import load_views
+
+    if by or written.allowed is not None or any("," in run for run in runs):
+        hint = "name two, join the runs of a side by commas, or leave the option out; `assay history STUDY` shows all"
+        raise AssayError(f"{len(runs)} runs are named, and this needs two sides", hint)
+    from assay.run.between_runs import join_with_history
+
+    views = load_views(runs, out)
+    written.write_joint(views, join_with_history(out, [view.analysis for view in views.values()]))
 
 
 def _refuse_twice(side: "list[RunAnalysis]") -> None:

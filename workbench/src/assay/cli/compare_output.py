@@ -1,12 +1,14 @@
 """What `assay compare` and `assay ab` print and write about a comparison, and the exit code that it gives."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
+from assay.report.document import Heading
 from assay.terminal.output import note, print_blocks, print_json
 from assay.terminal.output_file import JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from assay.cli.ab.text import SidesOutcome
     from assay.model.result.comparison import ComparedRow, ComparedSide, JointRuns, RunsComparison
     from assay.model.result.result import Comparison
+    from assay.report.view import RunView
 
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
 FAIL_IF_SLOWER = typer.Option(
@@ -72,23 +75,24 @@ class ComparisonOutput:
         if self.allowed is not None:
             raise typer.Exit(_exit_code(found, self.allowed))
 
-    def write_joint(self, found: "JointRuns") -> None:
+    def write_joint(self, views: "Mapping[str, RunView]", found: "JointRuns") -> None:
         """Print several runs side by side, and write the page.
 
-        Raises:
-            AssayError: `--fail-if-slower` is there, which judges one run by another.
+        Args:
+            views: The runs by name.
+            found: The same runs, compared with the first one.
         """
-        from assay.report.comparison_of_runs import joint_blocks, joint_document
         from assay.report.html import render_html
+        from assay.report.joint import joint_document
 
-        if self.allowed is not None:
-            raise AssayError(f"--fail-if-slower compares two sides, and {len(found.runs)} are named", "name two")
+        document = joint_document(views, found)
         if self._page is not None:
-            self._page.write(render_html(joint_document(found)))
+            self._page.write(render_html(document))
         if self._as_json:
             print_json(found.model_dump(mode="json"))
         elif self._page is None or not self._page.prints:
-            print_blocks(*joint_blocks(found))
+            shown = document.sections[1:]
+            print_blocks(*(block for one in shown for block in (Heading(one.title, one.id), *one.blocks)))
         if self._page is not None and not self._page.prints:
             note(f"wrote {self._page.path}")
 

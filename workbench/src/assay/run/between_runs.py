@@ -42,9 +42,6 @@ def join_with_history(out: Path, runs: "Sequence[RunAnalysis]") -> "JointRuns":
     Args:
         out: Folder of the runs.
         runs: At least two; the others are compared with the first one.
-
-    Raises:
-        AssayError: They have nothing in common.
     """
     from assay.analyse.runs_joint import joint_runs
 

@@ -160,31 +160,15 @@ class JointRow(Frozen):
     comparisons: tuple[Comparison | None, ...]
 
 
-class JointEnvironment(Frozen):
-    """A value of the environment that is not the same in all runs.
-
-    Attributes:
-        matters: It commonly changes results.
-        values: One for each run; None if it was not recorded.
-    """
-
-    section: str
-    name: str
-    matters: bool
-    values: tuple[str | None, ...]
-
-
 class JointRuns(Frozen):
     """Any number of runs, row by row.
 
     Attributes:
         rows: In the order of the first run, then those that it does not have.
-        environment: Values that differ; those that commonly change results first.
     """
 
     runs: tuple[RunLabel, ...]
     rows: tuple[JointRow, ...]
-    environment: tuple[JointEnvironment, ...]
 
 
 class HistoryPoint(Frozen):

@@ -18,9 +18,10 @@ from assay.journal.trees import scratch_folder
 from assay.model.base import AssayError
 from assay.report import numbers
 from assay.report.build import build_document
-from assay.report.comparison_of_runs import joint_document
 from assay.report.comparison_page import comparison_document
 from assay.report.html import render_html
+from assay.report.joint import joint_document
+from assay.report.view import RunView
 from assay.rooms.serve.shown.page_frame import add_links
 from assay.rooms.serve.shown.runs import DOWNLOADS, RunLine
 from assay.rooms.serve.work.page_cache import PageCache
@@ -160,8 +161,9 @@ class RunsFolder:
         """
 
         def make() -> bytes:
-            found = [load_analysis(str(entry.folder), self.root, quick=True) for entry in entries]
-            return render_html(joint_document(join_with_history(self.root, found))).encode()
+            found = [load_analysis(str(entry.folder), self.root) for entry in entries]
+            views = {entry.slug: RunView(one) for entry, one in zip(entries, found, strict=True)}
+            return render_html(joint_document(views, join_with_history(self.root, found))).encode()
 
         others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
         page = self._pages.get(("joint", *(entry.slug for entry in entries), hash(others)), make)
