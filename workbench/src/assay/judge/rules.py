@@ -66,7 +66,7 @@ def incomplete(evidence: Evidence) -> Answer:
 
 def _failure(sample: Sample) -> str:
     text = f"repeat {sample.repeat} {sample.status}"
-    details = [f"{tally.count} x {tally.example}" for tally in sample.errors]
+    details = [tally.words for tally in sample.errors]
     if sample.failed_writes:
         count = sample.failed_writes
         details.append(f"{count} {'write' if count == 1 else 'writes'} of the data it reads had failed before")

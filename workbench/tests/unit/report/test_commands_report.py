@@ -13,7 +13,8 @@ from assay.model.study.replication_figures import figure_of
 from assay.money.cost.bill import hosts_bill
 from assay.money.cost.stored_prices import hour_of_hosts
 from assay.report.document import Chart, Gallery, Num, Table, plain_text
-from assay.report.sections.commands import command_blocks, missing_figures, stated_units
+from assay.report.sections.commands import command_blocks
+from assay.report.sections.commands_figures import missing_figures, stated_units
 from assay.report.view import RunView
 
 SECOND = 10**9
