@@ -4,29 +4,31 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.model.study.commands import FAST, REPLAY, RUN
+from assay.model.study.commands import REPLAY
 from assay.model.study.names import TIMED, group_of, is_counted
 from assay.report import numbers
 
 if TYPE_CHECKING:
-    from assay.model.result.result import Estimate, ResultRow
+    from assay.model.result.result import ResultRow
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A quantity per second.
+    """A quantity per second, or a time.
 
     Attributes:
         title: Name for headings.
         unit: Printed after a number or under a heading.
         scale: Divides a stored rate to give a number in `unit`.
         is_count: It counts operations, not bytes.
+        time: The time that it is: `wall clock`, or another one (`assay.report.measure_time`); empty: it is a rate.
     """
 
     title: str
     unit: str
     scale: float
     is_count: bool
+    time: str = ""
 
     @property
     def axis_title(self) -> str:
@@ -35,8 +37,8 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """The unit, for the end of a line's label."""
-        return f"wall clock in {self.unit}" if self is WALL_CLOCK else self.unit
+        """The unit, for the end of a line's label: `MB/s`, `wall clock in s`."""
+        return f"{self.time} in {self.unit}" if self.time else self.unit
 
     def number(self, per_second: float | None) -> str:
         """Return a rate in `unit`, without the unit."""
@@ -52,12 +54,8 @@ COUNTED = Measure("Rate", "operations/s", 1.0, is_count=True)
 TASKS = Measure("Rate", "tasks/s", 1.0, is_count=True)
 REPLAYS = Measure("Rate", "replays/s", 1.0, is_count=True)
 IOPS = Measure("IOPS", "IOPS", 1.0, is_count=True)
-WALL_CLOCK = Measure("Wall clock", "s", 1.0, is_count=True)
-"""The time of commands whose tasks take seconds: for its numbers see `wall_clock`, which is no rate."""
 MEASURES = (DATA, COUNTED, TASKS, REPLAYS)
 """The measures of operations."""
-MIN_TASK_SECONDS = 1.0
-"""From this mean time of a task on, the wall clock of a command says more than tasks per second."""
 _SMALL = 16 * 1024
 """Up to this record size, in bytes, rates are given in operations per second."""
 
@@ -73,26 +71,6 @@ def measure_of(operation: str) -> Measure:
     if group_of(operation) == "programs":
         return REPLAYS if operation.split(" ", 1)[0] == REPLAY else TASKS
     return COUNTED if is_counted(operation) else DATA
-
-
-def wall_clock(row: "ResultRow") -> "Estimate | None":
-    """Return seconds from the start of the first task to the end of the last; None where a rate says more.
-
-    It is shown of single tasks, of tasks that take a second and more, and of replays that leave pauses out.
-    """
-    from assay.analyse.estimate import estimate
-    from assay.analyse.usable import usable
-
-    operation = row.operation.split(" ", 1)[0]
-    if operation not in (RUN, REPLAY) or (operation == REPLAY and row.case.parameters.get_value("pace") != FAST):
-        return None
-    seconds = [sample.elapsed_ns / 1e9 for sample in usable(row.samples) if sample.elapsed_ns]
-    if not seconds:
-        return None
-    found, tasks = estimate(seconds), row.case.parameters.get_value("tasks") or 1
-    at_once = min(tasks, row.case.parameters.all_lanes)
-    is_long = operation == REPLAY or tasks == 1 or found.median * at_once / tasks >= MIN_TASK_SECONDS
-    return found if is_long else None
 
 
 def works_without_storage(rows: "Iterable[ResultRow]") -> bool:

@@ -20,7 +20,7 @@ TASK_COLUMNS = (
     FlatColumn("host", "text", "Host; empty on this machine alone"),
     FlatColumn("lane", "integer", "Lane that ran it, from 0"),
     FlatColumn("started_at_unix_s", "number", "Start, seconds since 1970"),
-    FlatColumn("started_ns", "integer", "From the start of the repeat's first barrier to the task's own start"),
+    FlatColumn("started_ns", "integer", "From the start of the phase to its own"),
     FlatColumn("elapsed_ns", "integer", "How long it took"),
     FlatColumn("exit_code", "integer", "Exit code; empty if a signal ended it or it was not started"),
     FlatColumn("signal", "integer", "Signal that ended it"),

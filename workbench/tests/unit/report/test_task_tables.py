@@ -2,19 +2,28 @@
 
 import csv
 import io
+import json
 
 import pytest
 from builders import make_analysis, make_case, make_sample, row_of
 from jsonschema import Draft202012Validator
 
-from assay.model.result.result import RunAnalysis
-from assay.model.result.sample import ErrorTally
+from assay.analyse import hosts
+from assay.analyse.samples import _with_tasks
+from assay.analyse.validate import failed_task
+from assay.cli.show import _without_long_values
+from assay.model.result.result import ResultRow, RunAnalysis
+from assay.model.result.sample import ErrorTally, HostShare
 from assay.model.result.tasks import TaskIo, TaskResult
+from assay.model.study.replication_figures import KEY_TIMES, SYNCS, scenario_figures
 from assay.report.document import Bullets, Fold, Note, Num, Table
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema
+from assay.report.growth.sentences import number_words, plural_noun
+from assay.report.measure_time import time_measure
 from assay.report.sections import commands_tasks
 from assay.report.sections.commands_tasks import case_tasks, tasks_fold
+from assay.report.summary.lines import measure_of_rows, range_text, rate_of
 from assay.report.tasks_table import tasks_table
 from assay.report.view import RunView
 
@@ -95,8 +104,95 @@ def test_a_failed_task_is_named_first(fields: dict[str, object], words: str) -> 
     assert failed.failure_words == words
 
 
+def test_a_failure_of_a_program_is_that_of_the_task_which_ended_so() -> None:
+    ended = {"lane": 0, "started_ns": 0, "elapsed_ns": 1}
+    tasks = (
+        TaskResult(task="a", exit_code=1, failure="exit code 1", **ended),
+        TaskResult(task="b", exit_code=3, failure="exit code 3: oops", **ended),
+        TaskResult(task="c", signal=9, failure="killed by signal 9", **ended),
+    )
+    known = {"kind": "fault", "name": None, "count": 1, "example": "run /x/c0001-r1, lane 0 of number 1: ..."}
+    errors = [ErrorTally(domain="program", code=code, **known) for code in (3, -9)]
+    found = _with_tasks((*errors, ErrorTally(domain="os", code=3, **known)), tasks)
+    assert [one.example for one in found] == [
+        "task b ended with exit code 3: oops",
+        "task c was killed by signal 9",
+        known["example"],
+    ]
+    sample = make_sample(operation="run", errors=found)
+    assert failed_task([make_sample(), sample]) == found[0].example and failed_task([make_sample()]) == ""
+
+
+def test_lanes_of_commands_are_no_threads() -> None:
+    assert (number_words("lanes", 2, "run"), number_words("lanes", 1, "replay")) == ("2 lanes", "1 copy")
+    assert (number_words("lanes", 2, "read"), plural_noun("hosts", "run")) == ("2 threads", "hosts")
+
+
+def test_tasks_count_as_the_work_of_their_host() -> None:
+    one = {"task": "1", "lane": 0, "started_ns": 0, "elapsed_ns": SECOND, "user_ns": SECOND // 2}
+    tasks = (TaskResult(host="h1", **one),)
+    # The engine of a host without tasks ends at once.
+    shares = tuple(
+        HostShare(host=name, status="done", elapsed_ns=elapsed, cpu_ns=10**6)
+        for name, elapsed in (("h1", SECOND), ("h2", 1000))
+    )
+    row = timed((1.0,), tasks=1)
+    sample = row.samples[0].model_copy(update={"hosts": shares, "tasks": tasks})
+    found = hosts.lines(row.model_copy(update={"samples": (sample,)}))
+    assert [line.cpu_share for line in found] == [0.5, 0.0]
+
+
+def test_a_program_in_a_job_is_cut_for_the_eye() -> None:
+    job = {"environment": {"JOB": "{}", "PROGRAM": "UEsD" * 10_000}, "words": ["a" * 5000, 1]}
+    text = json.dumps(_without_long_values(job))
+    assert len(text) < 400 and '"JOB": "{}"' in text and "40,000 characters; --json has all" in text
+
+
 def test_how_many_tasks_failed_so_comes_last() -> None:
     tally = ErrorTally(kind="fault", name=None, count=4, example="task 1 ended with exit code 3", domain="program")
     assert tally.words == "task 1 ended with exit code 3, and 3 more in this way"
     assert tally.model_copy(update={"count": 1}).words == tally.example
     assert tally.model_copy(update={"domain": "os"}).words == "4 x task 1 ended with exit code 3"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "parameters", "label"),
+    [
+        ((8.0, 8.2, 8.1), {"tasks": 4, "lanes": 2}, "wall clock in s"),
+        ((2.0, 2.2, 2.1), {"tasks": 4, "lanes": 1}, None),
+        ((0.2, 0.22, 0.21), {"tasks": 1}, "wall clock in ms"),
+        ((2.0, 2.2, 2.1), {"tasks": 4, "lanes": 8}, "wall clock in s"),
+    ],
+)
+def test_jobs_of_seconds_have_a_time_and_short_ones_a_rate(
+    seconds: tuple[float, ...], parameters: dict[str, int], label: str | None
+) -> None:
+    row = timed(seconds, **parameters)
+    measure = time_measure([row])
+    assert (None if measure is None else measure.label) == label
+    assert label is None or rate_of(row, measure_of_rows([row]))[0] == pytest.approx(sorted(seconds)[1])
+
+
+def timed(seconds: tuple[float, ...], figures: dict[str, float] | None = None, **parameters: int) -> ResultRow:
+    case = make_case("c1", operations=("run",), **parameters)
+    task = TaskResult(task="1", lane=0, started_ns=0, elapsed_ns=1, figures=figures or {})
+    samples = tuple(
+        make_sample("c1", at, operation="run", ops=1, elapsed_ns=round(each * SECOND), tasks=(task,))
+        for at, each in enumerate(seconds, start=1)
+    )
+    return row_of(case, [1.0], operation="run").model_copy(update={"samples": samples})
+
+
+def test_a_slower_job_is_the_longer_end_of_a_range() -> None:
+    rows = [timed((9.0, 9.0, 9.0), tasks=1), timed((3.0, 3.0, 3.0), tasks=1)]
+    assert range_text(rows, measure_of_rows(rows)) == "3.00 to 9.00"
+    assert measure_of_rows([*rows, timed((1.0, 1.0), tasks=8, lanes=1)]).unit == "tasks/s"
+
+
+def test_a_replication_is_known_by_a_time_of_its_scenario() -> None:
+    """Its wall clock has making and comparing files in it."""
+    printed = dict.fromkeys(scenario_figures("update"), 0.0) | {"update duration": 2.5, "initial duration": 9.0}
+    measure = measure_of_rows([timed((40.0, 40.0), printed, tasks=1)])
+    assert measure.label == "update duration in s"
+    assert set(KEY_TIMES) <= {name for scenario in SYNCS for name in scenario_figures(scenario)}
+    assert all(any(name in KEY_TIMES for name in scenario_figures(scenario)) for scenario in SYNCS)

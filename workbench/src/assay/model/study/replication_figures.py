@@ -70,6 +70,15 @@ COMMON: Mapping[str, str] = {
 in the end in their contents, or in mode, owner and time; and whether each of `SPECIAL` arrived as it was."""
 
 
+KEY_TIMES = (
+    "recovery time",
+    "lag longest",
+    *(f"{labels[-1]} duration" for scenario, labels in SYNCS.items() if scenario not in ("initial", "failover")),
+    "initial duration",
+)
+"""Times that stand for a scenario where there is room for one; the first that a case has counts."""
+
+
 def figure_of(sync: str, name: str) -> str:
     """Return the name of a number of a sync."""
     return f"{sync} {name}"

@@ -49,18 +49,20 @@ def command_blocks(view: RunView) -> tuple[Block, ...]:
     found = [(row, result) for row in view.analysis.rows if (result := command_result(row)) is not None]
     if not found:
         return ()
-    blocks: list[Block] = [Paragraph(_lead(view, found))]
+    # A replication's wall clock includes making and comparing its files, and its program mostly waits for others.
+    programs = [(row, result) for row, result in found if not syncs_of(result)]
+    blocks: list[Block] = [Paragraph(_lead(view, programs))] if programs else []
     # A run of many cases has the rest in the table.
-    known = {row.case.id: result for row, result in found}
-    bounds = [line for row, result in found if (line := _bound_sentence(view, row, result, known)) is not None]
+    known = {row.case.id: result for row, result in programs}
+    bounds = [line for row, result in programs if (line := _bound_sentence(view, row, result, known)) is not None]
     if bounds:
         blocks.append(Bullets(tuple(bounds[:MAX_SENTENCES])))
     # A replication prints what its scenario and its link have; its tables show that.
-    programs = [(row, result) for row, result in found if not syncs_of(result)]
     units = stated_units(view) if programs else {}
     if missing := [line for row, _ in programs for line in missing_figures(view, row, units)]:
         blocks.append(Bullets(tuple(missing[:MAX_SENTENCES])))
-    blocks.append(_table(view, found))
+    if programs:
+        blocks.append(_table(view, programs))
     more = (*replication_blocks(view, found), _machines_table(view, found), figures_table(view, programs, units))
     return (*blocks, *(table for table in more if table is not None), *cost_blocks(view, found))
 

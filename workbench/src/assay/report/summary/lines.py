@@ -15,7 +15,8 @@ from assay.report import numbers
 from assay.report.claims import ComparisonClaim, kind_of_rates
 from assay.report.document import DotRow, Dots, Lane
 from assay.report.growth.sentences import count_words, has_several_workloads, scaling_title
-from assay.report.measure import IOPS, WALL_CLOCK, Measure, has_small_records, mean_time, measure_of, wall_clock
+from assay.report.measure import IOPS, Measure, has_small_records, mean_time, measure_of
+from assay.report.measure_time import time_estimate, time_measure
 from assay.report.summary.limit_words import binding_limit
 from assay.report.summary.lower_bounds import is_lower_bound
 from assay.report.summary.sentences import claim_cell, order_cell, pairs_cell, target_order
@@ -109,17 +110,18 @@ def _line(label: str, text: str, claims: Sequence[ComparisonClaim], view: RunVie
 
 
 def measure_of_rows(rows: Sequence[ResultRow]) -> Measure:
-    """Return the measure of these rows: IOPS if all records are small, time of long commands, else the operation's."""
+    """Return the measure of these rows: IOPS of small records, a time of long commands, else the operation's."""
     if not rows:
         return measure_of("read")
-    if all(wall_clock(row) is not None for row in rows):
-        return WALL_CLOCK
+    if time := time_measure(rows):
+        return time
     return IOPS if all(map(has_small_records, rows)) else measure_of(rows[0].operation)
 
 
 def rate_of(row: ResultRow, measure: Measure) -> tuple[float, float | None, float | None]:
-    """Return median and interval, in bytes or operations per second; of the wall clock in seconds."""
-    estimate = wall_clock(row) if measure is WALL_CLOCK else row.iops if measure.is_count else row.throughput
+    """Return median and interval, in bytes or operations per second; of a time in seconds."""
+    rate = row.iops if measure.is_count else row.throughput
+    estimate = time_estimate(row, measure.time) if measure.time else rate
     assert estimate is not None
     return estimate.median, estimate.low, estimate.high
 
@@ -177,7 +179,7 @@ def _interval(middle: str, low: str, high: str) -> str:
 def _at_least(row: ResultRow, measure: Measure) -> str:
     if not is_lower_bound(row):
         return ""
-    return "at most " if measure is WALL_CLOCK else "at least "
+    return "at most " if measure.time else "at least "
 
 
 def plain_rate(row: ResultRow, measure: Measure) -> str:
@@ -189,7 +191,7 @@ def _latency(row: ResultRow, measure: Measure) -> str:
     """Return p99 of latency for a rate in operations per second, or the mean where it says more; else nothing."""
     if (mean := mean_time(row)) is not None:
         return f", mean {about_latency(mean)}"
-    found = percentiles_of(row).get("p99") if measure.is_count and measure is not WALL_CLOCK else None
+    found = percentiles_of(row).get("p99") if measure.is_count and not measure.time else None
     return "" if found is None or found.estimate is None else f", p99 {about_latency(found.estimate.median)}"
 
 

@@ -13,7 +13,8 @@ from assay.model.result.verdict import Verdict
 from assay.report import numbers
 from assay.report.claims import kind_of_rates
 from assay.report.document import DotRow, Lane
-from assay.report.measure import WALL_CLOCK, Measure
+from assay.report.measure import Measure
+from assay.report.measure_time import sample_seconds
 from assay.report.summary.control_groups import reached_limits
 from assay.report.summary.limit_words import group_limit, nearest_limit
 from assay.report.summary.lines import (
@@ -272,7 +273,7 @@ def _value(rows: Sequence[ResultRow], measure: Measure, view: RunView) -> str:
 
 def _of_sample(sample: Sample, measure: Measure) -> float:
     rate = sample.iops if measure.is_count else sample.throughput
-    return (sample.elapsed_ns / 1e9 if measure is WALL_CLOCK else rate) / measure.scale
+    return ((sample_seconds(sample, measure.time) or 0.0) if measure.time else rate) / measure.scale
 
 
 def _where(rows: Sequence[ResultRow], measure: Measure, view: RunView) -> str:
