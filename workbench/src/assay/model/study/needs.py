@@ -84,7 +84,7 @@ def _key(written: str, value: object) -> _Key:
         if name == FSYNC or name in names.OPERATIONS:
             return _Key("".join(words[:first]), name, measure.lower())
     hint = choices_hint(" ".join(words), (*names.OPERATIONS, FSYNC)) if len(words) == 1 else _FORM
-    if len(words) == 1 and not measure and _parses(value, units.parse_duration):
+    if len(words) == 1 and _parses(value, units.parse_duration):
         hint = f"if it is a command, write `{words[0]} time: {value}`"
     raise fault(f"{display_value(written)} does not name an operation", hint, written)
 

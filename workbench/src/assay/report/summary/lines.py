@@ -267,7 +267,8 @@ def rate_range(rows: Sequence[ResultRow]) -> str:
     ordered = sorted(rows, key=lambda row: rate_of(row, measure)[0])
     ends = [plain_rate(row, measure) for row in (ordered[0], ordered[-1])]
     times = _latency(rows[0], measure) if len(rows) == 1 and mean_time(rows[0]) is not None else _mean_range(rows)
-    return f"{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} {measure.unit}{times}"
+    name = f"{measure.time} " if measure.time else ""
+    return f"{name}{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} {measure.unit}{times}"
 
 
 def growth_lines(found: Sequence[Scaling], view: RunView, most: int = MAX_LINES) -> PageLines:
