@@ -118,7 +118,7 @@ def wait_share(row: ResultRow, sample: Sample) -> float:
 
 def _decide_time(limit: NeedLimit, samples: Sequence[Sample]) -> NeedOutcome:
     """Decide whether a command is quick enough; CPU time of other programs of its hosts may have delayed it."""
-    alone = [max(1.0, sample.elapsed_ns - _others_cpu_ns(sample)) for sample in samples]
+    alone = [max(1.0, sample.elapsed_ns - min(_others_cpu_ns(sample), _ready_ns(sample))) for sample in samples]
     outcome = _below(limit, estimate([float(sample.elapsed_ns) for sample in samples]), estimate(alone))
     is_over = outcome.status is NeedStatus.UNDECIDED and outcome.low is not None and outcome.low >= limit.value
     return outcome._replace(why=OTHERS) if is_over else outcome
@@ -131,6 +131,22 @@ def _others_cpu_ns(sample: Sample) -> int:
     """
     own = sum(task.cpu_ns for task in sample.tasks) + (sample.cpu_user_ns or 0) + (sample.cpu_system_ns or 0)
     return max(0, (sample.host_busy_ns or 0) + (sample.host_stolen_ns or 0) - own)
+
+
+def _ready_ns(sample: Sample) -> float:
+    """Return for how long a lane's tasks had a CPU or were ready for one, at most; only then can others delay them.
+
+    Looks are a sample: the bound is two standard errors of a proportion above it, and 3 of n looks where it is 0 (the
+    rule of three, Hanley and Lippman-Hand, JAMA 249, 1983). All of the time without looks.
+    """
+    lanes: dict[tuple[str, int], float] = {}
+    for task in sample.tasks:
+        share = 1.0
+        if task.states is not None and task.states.observed_ns and task.states.looks:
+            seen, looks = task.states.running_ns / task.states.observed_ns, task.states.looks
+            share = min(1.0, seen + 2 * math.sqrt(max(0.0, seen * (1 - seen)) / looks) + 3 / looks)
+        lanes[task.host, task.lane] = lanes.get((task.host, task.lane), 0.0) + share * task.elapsed_ns
+    return max(lanes.values(), default=math.inf)
 
 
 def _latencies(limit: NeedLimit, row: ResultRow, sample: Sample) -> RepeatLatencies | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.analyse.machine import busy_text
 from assay.analyse.needs.answers import need_answers
+from assay.analyse.needs.decide import OTHERS
 from assay.analyse.needs.outcome import NeedStatus
 from assay.analyse.repeats.more_repeats import more_repeats
 from assay.model.result.verdict import OWN_SPEED, Verdict
@@ -86,7 +87,10 @@ def _out(view: RunView) -> str:
 
 
 def _unknown_needs(view: RunView) -> list[Text]:
-    """Return the step that repeats the study more often, since that narrows the intervals of undecided needs."""
+    """Return the step that repeats the study more often, since that narrows the intervals of undecided needs.
+
+    Where other programs may be why a command took too long, its interval is beyond the limit already.
+    """
     noisy = [
         one
         for answer in need_answers(view.run.needs, view.analysis.rows)
@@ -95,6 +99,8 @@ def _unknown_needs(view: RunView) -> list[Text]:
     ]
     if not noisy:
         return []
+    if all(one.outcome.why == OTHERS for one in noisy):
+        return [("Repeat it on an idle machine: ", Mono(view.run.command))]
     repeats = 4 * max((one.row.rate.n for one in noisy if one.row.rate is not None), default=5)
     what = numbers.plural(len(noisy), "undecided need")
     return [(f"{repeats:,} repeats may decide {what}{_whole(view, repeats)}: ", Mono(_again(view, repeats)))]

@@ -8,7 +8,7 @@ from stored_runs import noisy
 from assay.analyse.needs.answers import need_answers
 from assay.analyse.needs.outcome import NeedStatus
 from assay.model.result.result import ResultRow
-from assay.model.result.tasks import TaskResult
+from assay.model.result.tasks import TaskResult, TaskStates
 from assay.model.result.verdict import LOWER_BOUND, NOT_STORAGE, Finding, Verdict
 from assay.model.study.needs import TargetNeed
 
@@ -127,3 +127,18 @@ def test_other_programs_may_be_why_a_command_took_too_long() -> None:
 def test_the_wall_clock_ends_with_the_last_task_however_uneven_they_are() -> None:
     assert need_answers([TIME], [command(12.0, 12.1, 12.05, verdict=Verdict.SKEWED)])[0].status is NeedStatus.NO
     assert need_answers([TIME], [command(9.0, 9.1, 9.05, verdict=Verdict.INCOMPLETE)])[0].status is NeedStatus.UNDECIDED
+
+
+def test_others_delay_only_what_wants_a_cpu() -> None:
+    """A task that slept or waited for storage was held up by no other program, however busy these were."""
+    slow = command(12.0, 12.1, 12.05, others=12.0)
+    for running, status in ((0.0, NeedStatus.NO), (0.9, NeedStatus.UNDECIDED)):
+        states = TaskStates(
+            looks=1000, running_ns=round(running * SECOND), storage_ns=SECOND - round(running * SECOND), network_ns=0,
+            other_ns=0,
+        )  # fmt: skip
+        samples = tuple(
+            sample.model_copy(update={"tasks": (sample.tasks[0].model_copy(update={"states": states}),)})
+            for sample in slow.samples
+        )
+        assert need_answers([TIME], [slow.model_copy(update={"samples": samples})])[0].status is status
