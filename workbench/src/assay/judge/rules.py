@@ -65,7 +65,9 @@ def incomplete(evidence: Evidence) -> Answer:
 
 
 def _failure(sample: Sample) -> str:
-    text = f"repeat {sample.repeat} {sample.status}"
+    # A repeat with failures may have come to its end all the same.
+    status = "" if sample.errors and sample.status == "done" else f" {sample.status}"
+    text = f"repeat {sample.repeat}{status}"
     details = [tally.words for tally in sample.errors]
     if sample.failed_writes:
         count = sample.failed_writes
