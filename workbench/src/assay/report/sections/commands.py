@@ -144,6 +144,10 @@ def _in_memory(view: RunView, row: ResultRow, known: Mapping[str, ProgramResult]
             difference = "no difference is decided"
             if _is_decided(view, row, target):
                 difference = f"{abs(100 * (1 - there / wall)):.0f} % {'less' if there < wall else 'more'}"
+                bound = known[row.case.id].bound
+                if bound is not None and 1 - there / wall >= bound.saving + MIN_SHARE:
+                    cpu = [numbers.seconds(one.cpus_busy * one.wall_s.median) for one in (result, known[row.case.id])]
+                    difference += f", more than the waits that were seen; CPU time {cpu[0]} instead of {cpu[1]}"
             return f" In memory (target {target}) it takes {numbers.seconds(there)}: {difference}."
     return ""
 
