@@ -228,13 +228,17 @@ def _paper(sources: list[str], out: Path) -> "tuple[Paper, list[ProseRemark]]":
 
 
 def _views(runs: dict[str, str], out: Path, described_in: Path | None = None) -> "dict[str, RunView]":
+    from assay.model.shared_values import SharedValues
     from assay.report.view import RunView
     from assay.run.analysis import load_analysis
 
     found = {}
+    shared = SharedValues()
     for name, ref in runs.items():
         try:
-            found[name] = RunView(load_analysis(ref, out))
+            analysis = load_analysis(ref, out)
+            shared.share(analysis)
+            found[name] = RunView(analysis)
         except AssayError as error:
             raise (error.at(f"{described_in}: runs.{name}") if described_in else error) from None
     return found
