@@ -50,6 +50,9 @@ _MAX_PICTURE_PT = 620.0
 Data = dict[str, Any]
 _PNG_DOTS = 200
 """Dots per inch of pictures for programs that show no SVG."""
+FLOATS = ("auto", "top", "pages")
+"""Where charts and wide tables go in a text of two columns: to the top or bottom of a page, to the top, or to pages of
+their own. Typst cannot tag all floats (its issue 8487); the first way that it can is taken."""
 _PICTURES = b"""#set page(width: auto, height: auto, margin: 0pt, fill: white)
 #for one in json(bytes(sys.inputs.pictures)) {
   page(image(bytes(one.svg), format: "svg", width: one.width * 1pt))
@@ -69,15 +72,21 @@ def render_pdf(document: doc.Document, created_at: float) -> bytes:
         AssayError: The package `typst` is not installed.
     """
     require("typst", "the PDF of a paper")
-    text = json.dumps(document_data(document), ensure_ascii=False, sort_keys=True)
+    data = document_data(document)
+    text = json.dumps(data, ensure_ascii=False, sort_keys=True)
     compiler = _compiler()
     import typst
 
-    try:
-        return _compiled(compiler, _coded(text, _missing_letters(compiler, text)), created_at)
-    except typst.TypstError:
-        # In scripts that join letters, a font may have each of them and yet no form for two beside each other.
-        return _compiled(compiler, _coded(text, _uncommon_letters(text)), created_at)
+    # In scripts that join letters, a font may have each of them and yet no form for two beside each other.
+    for letters in (_missing_letters(compiler, text), _uncommon_letters(text)):
+        for floats in FLOATS if document.look.columns > 1 else FLOATS[:1]:
+            data["look"]["floats"] = floats
+            text = json.dumps(data, ensure_ascii=False, sort_keys=True)
+            try:
+                return _compiled(compiler, _coded(text, letters), created_at)
+            except typst.TypstError as error:
+                failure = error
+    raise failure
 
 
 def pictures_as_png(pictures: Sequence[tuple[str, float]]) -> list[bytes]:
@@ -198,6 +207,7 @@ def _look(look: Look) -> Data:
         "language": language,
         "region": region,
         "max-contents": MAX_CONTENTS,
+        "floats": FLOATS[0],
         "contents": {None: "long", True: "yes", False: "no"}[look.has_contents],
         "logo": None if look.logo is None else _logo(look.logo),
     }
