@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from in_process import run_here
+from paths import GOLDEN
 from run_tools import assay
 from stored_runs import DAY, STARTED, noisy, store_run
 
@@ -153,10 +154,13 @@ def test_a_mark_is_found_wherever_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["docx", "xlsx", "html", "md"])
-def test_a_form_is_the_same_each_time_and_replaces_only_its_own_kind(runs: Path, tmp_path: Path, form: str) -> None:
+def test_a_form_is_the_same_each_time_and_replaces_only_its_own_kind(
+    runs: Path, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / f"a.{form}"
     assert assay(runs, "paper", "one", "-o", file).stdout == f"{file}\n"
     first = file.read_bytes()
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
     assay(runs, "paper", "one", "-o", file)
     assert file.read_bytes() == first
     file.write_text("mine")
@@ -200,6 +204,22 @@ def test_a_watched_paper_is_made_at_each_change_and_ends_with_ctrl_c(
     assert wrong.startswith(f"error: {paper}:12: parts[3]: there is no part `limit` (hint: did you mean `limits`?")
     assert "# Disk \\& memory" in file.read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.md", "p.yaml"]
+
+
+def test_a_file_of_another_tool_is_read_again_when_it_changes(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, file = tmp_path / "read.json", tmp_path / "p.md"
+    text = (GOLDEN / "imports" / "fio" / "3.33-read.json").read_text()
+    log.write_text(text)
+    pages: list[str] = []
+    turns = [
+        lambda: pages.append(file.read_text()),
+        lambda: log.write_text(text.replace('"fio-3.33"', '"fio-3.36"')),
+    ]
+    done = watched(runs, monkeypatch, turns, log, "-o", file)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2
+    assert "by other means: fio 3.33." in pages[0] and "by other means: fio 3.36." in file.read_text()
 
 
 def test_ctrl_c_in_a_build_leaves_the_file_as_it_was(

@@ -98,3 +98,14 @@ def test_charts_over_both_columns_are_printed_wherever_they_go(floats: str, monk
     look = Look(columns=2)
     pages = words_of(doc.Document("over", "Title", "", (), (doc.Section("s", "Section", blocks),), look=look))
     assert sum(words.count("target") for *_, words in pages) == 1 and len(pages) == (3 if floats == "pages" else 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "contents", "expected"), [(300, None, 0), (800, None, 1), (300, True, 1), (800, False, 0)]
+)
+def test_a_paper_of_more_than_eight_pages_has_contents(lines: int, contents: bool | None, expected: int) -> None:
+    blocks = (doc.CodeBlock("line\n" * lines),)
+    look = Look(has_contents=contents)
+    printed = words_of(doc.Document("over", "Title", "", (), (doc.Section("s", "Section", blocks),), look=look))
+    assert sum(words.count("Contents") for *_, words in printed) == expected
+    assert (len(printed) > 8) == (lines == 800)

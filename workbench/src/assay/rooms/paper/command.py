@@ -124,9 +124,12 @@ def _watch(sources: list[str], out: Path, build: "Callable[[], tuple[OutputFile,
     """Make the paper at each change, until the user ends it with Ctrl-C."""
     from assay.model.steady_clock import steady_time
     from assay.rooms.paper.work.watch import PaperFiles, build_at_changes
+    from assay.run.find_run import remove_temporary_runs
 
     def built() -> str:
         start = steady_time()
+        # What other tools wrote is imported again, since it may have changed.
+        remove_temporary_runs()
         destination, remarks = build()
         size = destination.path.stat().st_size
         doubts = f"; {len(remarks)} doubtful: assay paper check {sources[0]}" if remarks else ""

@@ -90,6 +90,17 @@ def test_a_newer_run_is_a_change_for_a_paper_of_the_last(folder: Path) -> None:
     assert [name for name in files.times() if name.endswith("two/run.sqlite")] and files.times() != before
 
 
+def test_files_of_other_tools_are_watched_as_files_and_in_folders(folder: Path) -> None:
+    logs = folder / "logs"
+    logs.mkdir()
+    (logs / "a.json").write_text("{}")
+    for ref in (logs, logs / "a.json"):
+        files = PaperFiles([str(ref)], False, folder / "runs")
+        before = files.times()
+        touched(logs / "a.json")
+        assert files.times() != before
+
+
 def test_a_broken_description_is_watched_until_it_is_mended(folder: Path) -> None:
     paper = folder / "p.yaml"
     text = paper.read_text()

@@ -206,6 +206,7 @@ def description_text(refs: dict[str, str], views: dict[str, RunView]) -> str:
         f"# A paper: `assay paper PAPER.yaml -o paper.pdf` makes it, `assay paper check PAPER.yaml` checks it; {GUIDE}",
         f"title: {_yaml(first.run.question or first.run.study)}",
         "authors: []",
+        '# look: {logo: logo.svg, accent: "#0b4f7d", columns: 2, paper: letter}',
         "runs:",
         *(f"  {name}: {_yaml(ref)}" for name, ref in refs.items()),
         "parts:",

@@ -1,6 +1,9 @@
 """Makes a paper again when something that it is made of changes: the description, files that it names, or its runs."""
 
+import contextlib
+import itertools
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,8 @@ from assay.store import find_run
 FileTimes = Mapping[str, tuple[int, int]]
 """Path -> time of the last change in nanoseconds, and size in bytes."""
 _MAX_PATH = 1024
+_MAX_ENTRIES = 1000
+"""Most files of a folder that are watched."""
 _PASSING = ("-shm", ".lock")
 """Ends of names of files that change when a run is only read."""
 
@@ -65,7 +70,7 @@ class PaperFiles:
         if found != self._found_at:
             self._named = [*self._look_up()]
             self._found_at = dict(found)
-        found.update(_times(self._named))
+        found.update(_times(self._named, inside=True))
         return found
 
     def _look_up(self) -> Iterator[Path]:
@@ -103,21 +108,20 @@ def _texts(data: Any) -> Iterator[str]:
         yield data
 
 
-def _times(paths: list[Path]) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield the times of files, and of what is directly in folders, but not those of a folder of runs in it."""
+def _times(paths: list[Path], inside: bool = False) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the times of files and folders, and with `inside` those of what is directly in these folders."""
     for path in paths:
-        try:
+        # What does not exist has no time; if it comes, that is a change.
+        with contextlib.suppress(OSError):
             status = path.stat()
             yield str(path), (status.st_mtime_ns, status.st_size)
-            if (path / "run.sqlite").exists():
+            if inside and stat.S_ISDIR(status.st_mode):
                 yield from _times_in(path)
-        except OSError:
-            continue
 
 
 def _times_in(folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
     with os.scandir(folder) as entries:
-        for entry in entries:
+        for entry in itertools.islice(entries, _MAX_ENTRIES):
             if not entry.name.endswith(_PASSING):
                 status = entry.stat(follow_symlinks=False)
                 yield entry.path, (status.st_mtime_ns, status.st_size)
