@@ -6,6 +6,7 @@ from itertools import chain
 from assay.report import numbers
 from assay.report.document import Cell, Column, Dots, Num, Table
 from assay.report.draw.drawing import (
+    BarMark,
     ChartAxis,
     Dot,
     Drawing,
@@ -14,14 +15,17 @@ from assay.report.draw.drawing import (
     LineMark,
     NamedRows,
     ReferenceLine,
+    Surface,
 )
 
 _LOG = ", log scale"
 """End of the title of an axis that says nothing of its values."""
 
 
-def drawing_table(drawing: Drawing | HeatMap | Dots, caption: str) -> Table:
+def drawing_table(drawing: Drawing | HeatMap | Surface | Dots, caption: str) -> Table:
     """Return the values of a chart, one row for each thing that is drawn."""
+    if isinstance(drawing, Surface):
+        return _surface_table(drawing, caption)
     if isinstance(drawing, HeatMap):
         return _heat_table(drawing, caption)
     if isinstance(drawing, Dots):
@@ -48,6 +52,16 @@ def _heat_table(drawing: HeatMap, caption: str) -> Table:
         for cell in cells
     ]
     return Table("", columns, tuple(rows), caption).without_empty_columns()
+
+
+def _surface_table(drawing: Surface, caption: str) -> Table:
+    columns = (Column(drawing.x_title), Column(drawing.y_title), Column(drawing.z_title, is_numeric=True))
+    rows = tuple(
+        (x, y, _number(value))
+        for y, values in zip(drawing.rows, drawing.values, strict=True)
+        for x, value in zip(drawing.columns, values, strict=True)
+    )
+    return Table("", columns, rows, caption)
 
 
 def _dots_table(drawing: Dots, caption: str) -> Table:
@@ -86,20 +100,34 @@ def _plot_table(drawing: Drawing, caption: str) -> Table:
 
 
 def _point_rows(drawing: Drawing, names: dict[str, str]) -> Iterator[tuple[Cell, ...]]:
-    labels = dict(drawing.x.ticks)
     for mark in drawing.marks:
         if isinstance(mark, LineMark):
-            name = names.get(mark.css_class, mark.tooltip)
             for x, y in mark.points:
-                yield ("line", name, _number(x), _vertical(drawing, y), "", "", labels.get(x, ""))
+                yield (
+                    "line",
+                    names.get(mark.css_class, ""),
+                    *_at(drawing, x, y),
+                    "",
+                    "",
+                    _label(drawing, x, mark.tooltip),
+                )
         elif isinstance(mark, Dot):
-            name = names.get(mark.css_class, "")
-            words = mark.tooltip or mark.label or labels.get(mark.x, "")
-            yield ("point", name, _number(mark.x), _vertical(drawing, mark.y), "", "", words)
-        elif isinstance(mark, IntervalMark):
-            name = names.get(mark.css_class, "")
-            ends = (_number(mark.x[1]), _vertical(drawing, mark.y[1]))
-            yield ("interval", name, _number(mark.x[0]), _vertical(drawing, mark.y[0]), *ends, "")
+            words = _label(drawing, mark.x, mark.tooltip or mark.label)
+            yield ("point", names.get(mark.css_class, ""), *_at(drawing, mark.x, mark.y), "", "", words)
+        elif isinstance(mark, IntervalMark | BarMark):
+            kind, words = ("bar", mark.tooltip) if isinstance(mark, BarMark) else ("interval", "")
+            ends = (*_at(drawing, mark.x[0], mark.y[0]), *_at(drawing, mark.x[1], mark.y[1]))
+            yield (kind, names.get(mark.css_class, ""), *ends, _label(drawing, sum(mark.x) / 2, words))
+
+
+def _at(drawing: Drawing, x: float, y: float | None) -> tuple[Cell, Cell]:
+    return _number(x), _vertical(drawing, y)
+
+
+def _label(drawing: Drawing, x: float, words: str) -> str:
+    """Return what the axis writes at a value, and other words on it."""
+    tick = dict(drawing.x.ticks).get(x, "")
+    return ", ".join(filter(None, (tick, words)))
 
 
 def _line_rows(drawing: Drawing) -> Iterator[tuple[Cell, ...]]:

@@ -152,6 +152,8 @@ def _write_table(book: Any, name: str, one: DocumentTable) -> None:
                 sheet.write_string(line, place, _words(cell), _format(book, formats, style))
             else:
                 sheet.write_number(line, place, number[0], _format(book, formats, {"num_format": number[1]}))
+    if table.notes:
+        sheet.write_string(_TOP + len(table.rows) + 2, 0, table.notes)
     sheet.freeze_panes(_TOP + 1, 1)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from assay.report import document as doc
 from assay.report.draw import dots
-from assay.report.draw.drawing import Drawing, HeatMap
+from assay.report.draw.drawing import Drawing, HeatMap, Surface
 from assay.report.draw.plots import plot_drawing, plots_legend
 from assay.report.draw.standalone import Picture, picture_of
 
@@ -21,7 +21,7 @@ class TitledPicture(NamedTuple):
 class TitledDrawing(NamedTuple):
     """What is drawn, with its title and what is to be seen in it as plain text."""
 
-    drawing: Drawing | HeatMap | doc.Dots
+    drawing: Drawing | HeatMap | Surface | doc.Dots
     title: str
     caption: str
 

@@ -223,7 +223,7 @@ class Body:
         room = self._look.column_width
         first = min(room / 3, max(len(name) for name, _ in one["items"]) * 5.5 + 12)
         rows = [_row([_cell(run_of(name, _SOFT)), _cell(_runs(value))]) for name, value in one["items"]]
-        return _table("FactTable", [first, room - first], rows, "", has_head=False)
+        return _table("FactTable", [first, room - first], rows, "", has_head=False) + _GAP
 
     def _table(self, one: Data) -> str:
         half = round(2 * one["size"])
@@ -239,7 +239,8 @@ class Body:
         caption = ""
         if one["caption"]:
             caption = _paragraph("Caption", self._caption("Table", one["caption"]), keeps_next=True)
-        return caption + _table("ResultTable", one["widths"], rows, one["caption"])
+        notes = _paragraph("Caption", run_of(one["notes"])) if one["notes"] else _GAP
+        return caption + _table("ResultTable", one["widths"], rows, one["caption"]) + notes
 
     def _picture(self, one: Data) -> str:
         width, height = _size_of(one["svg"])
@@ -278,6 +279,10 @@ def _size_of(svg: str) -> tuple[float, float]:
     return float(box[2]), float(box[3])
 
 
+_GAP = _paragraph("TableText", "")
+"""Between two tables, which Word would join."""
+
+
 def _cell(runs: str, side: str = "left") -> str:
     aligned = "" if side == "left" else f'<w:jc w:val="{side}"/>'
     return f"<w:tc>{_paragraph('TableText', runs, aligned)}</w:tc>"
@@ -297,5 +302,5 @@ def _table(style: str, widths: list[float], rows: list[str], words: str, has_hea
     return (
         f'<w:tbl><w:tblPr><w:tblStyle w:val="{style}"/><w:tblW w:w="{sum(twips)}" w:type="dxa"/>'
         f'<w:tblLayout w:type="fixed"/>{look}{about}</w:tblPr><w:tblGrid>{grid}</w:tblGrid>'
-        f"{''.join(rows)}</w:tbl>{_paragraph('TableText', '')}"
+        f"{''.join(rows)}</w:tbl>"
     )
