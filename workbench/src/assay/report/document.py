@@ -12,6 +12,7 @@ from assay.report import numbers
 
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
+    from assay.report.draw.diagram import Diagram
     from assay.report.draw.drawing import Drawing, HeatMap
 
 
@@ -247,7 +248,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    drawing: "Drawing | HeatMap"
+    drawing: "Drawing | HeatMap | Diagram"
     wide: bool = False
 
 

@@ -16,8 +16,9 @@ from typing import Any
 from assay.model.escape import escape_lines
 from assay.report import document as doc
 from assay.report.draw.chart import DEFINITIONS, chart_html
+from assay.report.draw.diagram import Diagram, diagram_html
 from assay.report.draw.dots import dots_html
-from assay.report.draw.drawing import HeatMap
+from assay.report.draw.drawing import Drawing, HeatMap
 from assay.report.draw.heat import heat_html
 from assay.report.draw.plots import plots_html
 from assay.report.draw.spans import spans_html
@@ -217,13 +218,22 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 
 def _chart(chart: doc.Chart) -> str:
     label = f"{chart.id}-words"
-    drawn = heat_html(chart.drawing, label) if isinstance(chart.drawing, HeatMap) else chart_html(chart.drawing, label)
+    drawn = _drawn(chart.drawing, label)
     words = f"<b>{escape(chart.title)}</b> <span>{escape(chart.caption)}</span>"
     kind = "card wide" if chart.wide else "card"
     return (
         f'<figure class="{kind}"><figcaption id="{label}">{words}</figcaption>'
         f'<div class=chart id="{chart.id}">{drawn}</div></figure>'
     )
+
+
+def _drawn(drawing: Drawing | HeatMap | Diagram, label: str) -> str:
+    match drawing:
+        case HeatMap():
+            return heat_html(drawing, label)
+        case Diagram():
+            return diagram_html(drawing, label)
+    return chart_html(drawing, label)
 
 
 def _gallery(block: doc.Gallery) -> str:
