@@ -18,7 +18,7 @@ from assay.report import document as doc
 from assay.report.draw.chart import DEFINITIONS, chart_html
 from assay.report.draw.diagram import Diagram, diagram_html
 from assay.report.draw.dots import dots_html
-from assay.report.draw.drawing import Drawing, HeatMap
+from assay.report.draw.drawing import HeatMap
 from assay.report.draw.heat import heat_html
 from assay.report.draw.plots import plots_html
 from assay.report.draw.spans import spans_html
@@ -218,7 +218,7 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 
 def _chart(chart: doc.Chart) -> str:
     label = f"{chart.id}-words"
-    drawn = _drawn(chart.drawing, label)
+    drawn = _drawn(chart, label)
     words = f"<b>{escape(chart.title)}</b> <span>{escape(chart.caption)}</span>"
     kind = "card wide" if chart.wide else "card"
     return (
@@ -227,13 +227,13 @@ def _chart(chart: doc.Chart) -> str:
     )
 
 
-def _drawn(drawing: Drawing | HeatMap | Diagram, label: str) -> str:
-    match drawing:
+def _drawn(chart: doc.Chart, label: str) -> str:
+    match chart.drawing:
         case HeatMap():
-            return heat_html(drawing, label)
+            return heat_html(chart.drawing, label)
         case Diagram():
-            return diagram_html(drawing, label)
-    return chart_html(drawing, label)
+            return diagram_html(chart.drawing, label, chart.caption)
+    return chart_html(chart.drawing, label)
 
 
 def _gallery(block: doc.Gallery) -> str:

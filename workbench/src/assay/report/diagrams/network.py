@@ -7,7 +7,17 @@ from typing import NamedTuple
 from assay.model.base import AssayError
 from assay.report import numbers
 from assay.report.diagrams.comb import Attachment, Bar, BarJoin, Comb, Hung
-from assay.report.diagrams.pieces import MAX_CARD, MIN_CARD, PADDING, PAGE_WIDTH, Card, DiskSet, Piece, diagram_of, words
+from assay.report.diagrams.pieces import (
+    MAX_CARD,
+    MIN_CARD,
+    PADDING,
+    PAGE_WIDTH,
+    Card,
+    DiskSet,
+    Piece,
+    diagram_of,
+    words,
+)
 from assay.report.draw.diagram import NAME_SIZE, BoxShape, Diagram
 from assay.report.draw.letters import text_width
 
@@ -119,7 +129,7 @@ class Network:
         for site in dict.fromkeys(host.site for host in self.hosts):
             hosts = numbers.listing([host.words for host in self.hosts if host.site == site])
             bars = [bar.words for bar in self.bars if bar.site == site and not (site == "" and titles)]
-            where = f"{titles.get(site, site)}: " if site else ""
+            where = f"{titles.get(site, site)}: " if site else "Shown: "
             joined = f", joined by {numbers.listing(bars)}" if bars else ""
             sentences.append(f"{where}{hosts}{joined}.")
         sentences += [f"{join.first} – {join.second}: {join.label or 'linked'}." for join in self.joins]
