@@ -49,6 +49,10 @@ def random_network(seed: int) -> dict[str, Any]:
         {"from": one, "to": other, "rate": chance.choice(("1 Gbit/s", "12.5 Gbit/s")), "delay": "43500us"}
         for one, other in (chance.sample(ends, 2) for _ in range(chance.randint(0, 12) if len(ends) > 1 else 0))
     ]
+    links += [
+        {"from": one, "to": other, "rate": "100 Mbit/s", "about": "leased line"}
+        for one, other in (chance.sample(sites, 2) for _ in range(chance.choice((0, 1, 3)) if len(sites) > 1 else 0))
+    ]
     linked = {end for link in links for end in (link["from"], link["to"])}
     links += [{"from": host, "to": next(iter(switches))} for host in hosts if switches and host not in linked]
     return {"sites": {site: {"about": "x"} for site in sites}, "hosts": hosts, "switches": switches, "links": links}

@@ -1,6 +1,5 @@
 """The diagram of an inventory: its hosts, those of a group beside each other."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from assay.model.quoting import FileOrigin
@@ -33,5 +32,4 @@ def _host(host: Host, groups: dict[str, set[str]], found: HostInventory) -> Draw
     lines += ["this machine"] if host.name == LOCALHOST else []
     rate = (link_rate(8 * host.link),) if host.link else ()
     is_client = host.name in found.clients if found.clients else any("client" in group for group in member_of)
-    made = DrawnHost(host.name, lines=tuple(lines), links=(DrawnLine(NETWORK, rate),), is_client=is_client)
-    return replace(made, site=host.site)
+    return DrawnHost(host.name, lines=tuple(lines), links=(DrawnLine(NETWORK, rate),), is_client=is_client)
