@@ -110,6 +110,15 @@ def test_raids_and_workflows_fit() -> None:
         assert faults(diagram) == [] and diagram.width <= PAGE_WIDTH + 2
 
 
+def test_blocks_of_a_raid_are_where_linux_puts_them() -> None:
+    """As in md(4) and the tables of the kernel's raid5.c: left-symmetric, and two near copies."""
+    five, six, ten = (RaidLayout(level=level, disks=4) for level in (5, 6, 10))  # type: ignore[arg-type]
+    rows = [["".join(raid.cell(row, disk) for disk in range(4)) for row in range(2)] for raid in (five, six, ten)]
+    assert rows == [["012P", "45P3"], ["Q01P", "23PQ"], ["0011", "2233"]]
+    named = RaidLayout(level=1, disks=2, names=("e1.0", "e2.0"))
+    assert "e1.0: 0, 1, 2; e2.0: 0, 1, 2;" in named.words and faults(raid_diagram(named)) == []
+
+
 def test_forty_different_hosts_fit_and_more_are_refused() -> None:
     hosts = {f"host{n}": {"role": "server", "about": f"number {n}"} for n in range(MAX_BOXES)}
     assert is_readable(network_diagram(DescribedNetwork.model_validate({"hosts": hosts}).network()))
