@@ -11,6 +11,7 @@ from assay.model.escape import escape_lines
 from assay.report import document as doc
 from assay.report import numbers
 from assay.report.chart_tables import drawing_table
+from assay.report.draw.diagram import Diagram
 from assay.report.export_xlsx import WORKBOOK_OPTIONS, safe_sheet_class
 from assay.report.print_pictures import drawings_of
 from assay.report.spans_table import spans_table
@@ -91,7 +92,9 @@ def _tables_in(blocks: tuple[doc.Block, ...], section: str, heading: str) -> Ite
                 yield from _tables_in(block.blocks, section, block.summary)
             case doc.Chart() | doc.Dots() | doc.Gallery() | doc.Plots():
                 for drawing, title, caption in drawings_of(block):
-                    yield DocumentTable(drawing_table(drawing, caption), section, title, is_chart=True)
+                    # A diagram has no numbers of its own.
+                    if not isinstance(drawing, Diagram):
+                        yield DocumentTable(drawing_table(drawing, caption), section, title, is_chart=True)
 
 
 def sheet_names(tables: list[DocumentTable]) -> list[str]:
