@@ -12,10 +12,11 @@ from assay.analyse import hosts
 from assay.analyse.samples import _with_tasks
 from assay.analyse.validate import failed_task
 from assay.cli.show import _without_long_values
-from assay.model.result.result import ResultRow, RunAnalysis
+from assay.model.result.result import Comparison, ResultRow, RunAnalysis
 from assay.model.result.sample import ErrorTally, HostShare
 from assay.model.result.tasks import TaskIo, TaskResult
 from assay.model.study.replication_figures import KEY_TIMES, SYNCS, scenario_figures
+from assay.report.comparison_page import _time_words
 from assay.report.document import Bullets, Fold, Note, Num, Table
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema
@@ -202,3 +203,13 @@ def test_a_replication_is_known_by_a_time_of_its_scenario() -> None:
 
 def test_a_rate_of_replays_says_what_it_is_at_a_recorded_pace() -> None:
     assert REPLAYS_PER_S in _caption(REPLAYS, short=True) and REPLAYS_PER_S not in _caption(TASKS, short=True)
+
+
+@pytest.mark.parametrize(
+    ("operation", "separable", "words"),
+    [("run", True, "time +25.0 %"), ("run", False, "time ~ +25.0 %"), ("read", True, ""), ("create", True, "")],
+)
+def test_a_comparison_of_jobs_says_how_their_time_differs(operation: str, separable: bool, words: str) -> None:
+    fields = {"workload": "w", "axes": {}, "base": "a", "other": "b", "low": None, "high": None, "caveat": ""}
+    pair = Comparison(operation=operation, ratio=0.8, separable=separable, n_base=3, n_other=3, **fields)
+    assert _time_words(pair) == words
