@@ -21,7 +21,7 @@ from assay.report.document import Bullets, Fold, Note, Num, Table
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema
 from assay.report.growth.sentences import number_words, plural_noun
-from assay.report.measure import REPLAYS, REPLAYS_PER_S, TASKS
+from assay.report.measure import REPLAYS, REPLAYS_NOTE, TASKS
 from assay.report.measure_time import time_measure
 from assay.report.sections import commands_tasks
 from assay.report.sections.commands_tasks import case_tasks, tasks_fold
@@ -202,7 +202,7 @@ def test_a_replication_is_known_by_a_time_of_its_scenario() -> None:
 
 
 def test_a_rate_of_replays_says_what_it_is_at_a_recorded_pace() -> None:
-    assert REPLAYS_PER_S in _caption(REPLAYS, short=True) and REPLAYS_PER_S not in _caption(TASKS, short=True)
+    assert REPLAYS_NOTE in _caption(REPLAYS, short=True) and REPLAYS_NOTE not in _caption(TASKS, short=True)
 
 
 @pytest.mark.parametrize(
