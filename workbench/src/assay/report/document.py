@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.report import numbers
+from assay.report.document_look import DEFAULT_LOOK, Look
 
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
-    from assay.report.draw.drawing import Drawing, HeatMap
+    from assay.report.draw.drawing import Drawing, HeatMap, Surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,7 @@ class Table:
 
     Attributes:
         is_interactive: The table is so long that a page lets the reader sort and filter it.
+        notes: What signs in its cells mean; it stands below it.
     """
 
     id: str
@@ -121,6 +123,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     is_interactive: bool = False
+    notes: str = ""
 
     @classmethod
     def of(
@@ -247,7 +250,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    drawing: "Drawing | HeatMap"
+    drawing: "Drawing | HeatMap | Surface"
     wide: bool = False
 
 
@@ -412,6 +415,7 @@ class Document:
         meta: Names and values that identify the run.
         style: Name of a style for the whole page; empty: the usual style.
         authors: Names of those who wrote it; empty for what Assay wrote alone.
+        look: Logo, colour and layout.
     """
 
     overline: str
@@ -421,3 +425,4 @@ class Document:
     sections: tuple[Section, ...] = field(default=())
     style: str = ""
     authors: tuple[str, ...] = ()
+    look: Look = DEFAULT_LOOK

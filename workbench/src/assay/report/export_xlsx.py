@@ -32,7 +32,7 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
     import xlsxwriter
 
     with xlsxwriter.Workbook(str(path), WORKBOOK_OPTIONS) as book:
-        book.worksheet_class = _sheet_class()
+        book.worksheet_class = safe_sheet_class()
         created = datetime.fromtimestamp(analysis.run.created_at, tz=UTC).replace(tzinfo=None)
         book.set_properties(
             {
@@ -56,7 +56,7 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         _write_summary(book, summary, analysis, results)
 
 
-def _sheet_class() -> Any:
+def safe_sheet_class() -> Any:
     """Return a worksheet class that writes control and direction characters as visible escapes."""
     from xlsxwriter.worksheet import Worksheet
 
