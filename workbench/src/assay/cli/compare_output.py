@@ -1,19 +1,22 @@
 """What `assay compare` and `assay ab` print and write about a comparison, and the exit code that it gives."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
-from assay.terminal.output import note, print_json
+from assay.report.document import Heading
+from assay.terminal.output import note, print_blocks, print_json
 from assay.terminal.output_file import JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed
 
 if TYPE_CHECKING:
     from assay.cli.ab.text import SidesOutcome
-    from assay.model.result.comparison import ComparedRow, ComparedSide, RunsComparison
+    from assay.model.result.comparison import ComparedRow, ComparedSide, JointRuns, RunsComparison
     from assay.model.result.result import Comparison
+    from assay.report.view import RunView
 
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
 FAIL_IF_SLOWER = typer.Option(
@@ -71,6 +74,27 @@ class ComparisonOutput:
         _output(found, self.allowed, self._everything, self._as_json, self._page, printed)
         if self.allowed is not None:
             raise typer.Exit(_exit_code(found, self.allowed))
+
+    def write_joint(self, views: "Mapping[str, RunView]", found: "JointRuns") -> None:
+        """Print several runs side by side, and write the page.
+
+        Args:
+            views: The runs by name.
+            found: The same runs, compared with the first one.
+        """
+        from assay.report.html import render_html
+        from assay.report.joint import joint_document
+
+        document = joint_document(views, found)
+        if self._page is not None:
+            self._page.write(render_html(document))
+        if self._as_json:
+            print_json(found.model_dump(mode="json"))
+        elif self._page is None or not self._page.prints:
+            shown = document.sections[1:]
+            print_blocks(*(block for one in shown for block in (Heading(one.title, one.id), *one.blocks)))
+        if self._page is not None and not self._page.prints:
+            note(f"wrote {self._page.path}")
 
 
 def _output(

@@ -13,7 +13,7 @@ from assay.report import numbers
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
     from assay.report.draw.diagram import Diagram
-    from assay.report.draw.drawing import Drawing, HeatMap
+    from assay.report.draw.drawing import Drawing, HeatMap, Surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,7 @@ class Table:
 
     Attributes:
         is_interactive: The table is so long that a page lets the reader sort and filter it.
+        notes: What signs in its cells mean; it stands below it.
     """
 
     id: str
@@ -122,6 +123,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     is_interactive: bool = False
+    notes: str = ""
 
     @classmethod
     def of(
@@ -248,7 +250,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    drawing: "Drawing | HeatMap | Diagram"
+    drawing: "Drawing | HeatMap | Surface | Diagram"
     wide: bool = False
 
 

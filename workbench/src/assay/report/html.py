@@ -18,10 +18,11 @@ from assay.report import document as doc
 from assay.report.draw.chart import DEFINITIONS, chart_html
 from assay.report.draw.diagram import Diagram, diagram_html
 from assay.report.draw.dots import dots_html
-from assay.report.draw.drawing import HeatMap
+from assay.report.draw.drawing import Drawing, HeatMap, Surface
 from assay.report.draw.heat import heat_html
 from assay.report.draw.plots import plots_html
 from assay.report.draw.spans import spans_html
+from assay.report.draw.surface import surface_html
 from assay.report.draw.svg import escape
 
 Writer = Callable[[Any], str]
@@ -170,7 +171,7 @@ def _table(table: doc.Table) -> str:
         kind = " data-number" if column.is_numeric else ""
         heads.append(f"<th scope=col{kind}{facet}><span>{escape(column.title)}</span>{unit}")
     rows = "\n".join(f"<tr>{''.join(_cell(cell) for cell in row)}" for row in table.rows)
-    caption = f"<p class=caption>{escape(table.caption)}</p>" if table.caption else ""
+    caption = "".join(f"<p class=caption>{escape(text)}</p>" for text in (table.notes, table.caption) if text)
     kind = " interactive" if table.is_interactive else ""
     inner = f'<table id="{table.id}"><thead><tr>{"".join(heads)}</thead><tbody>\n{rows}</tbody></table>'
     return f'<div class="table{kind}"><div class=scroll tabindex=0>{inner}</div>{caption}</div>'
@@ -218,7 +219,7 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 
 def _chart(chart: doc.Chart) -> str:
     label = f"{chart.id}-words"
-    drawn = _drawn(chart, label)
+    drawn = chart_markup(chart.drawing, label, chart.caption)
     words = f"<b>{escape(chart.title)}</b> <span>{escape(chart.caption)}</span>"
     kind = "card wide" if chart.wide else "card"
     return (
@@ -227,13 +228,16 @@ def _chart(chart: doc.Chart) -> str:
     )
 
 
-def _drawn(chart: doc.Chart, label: str) -> str:
-    match chart.drawing:
+def chart_markup(drawing: Drawing | HeatMap | Surface | Diagram, label: str, caption: str = "") -> str:
+    """Return the markup of a chart; `label` is the id of the element that describes it, `caption` its text."""
+    match drawing:
         case HeatMap():
-            return heat_html(chart.drawing, label)
+            return heat_html(drawing, label)
+        case Surface():
+            return surface_html(drawing, label)
         case Diagram():
-            return diagram_html(chart.drawing, label, chart.caption)
-    return chart_html(chart.drawing, label)
+            return diagram_html(drawing, label, caption)
+    return chart_html(drawing, label)
 
 
 def _gallery(block: doc.Gallery) -> str:

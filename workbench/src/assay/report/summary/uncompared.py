@@ -167,8 +167,7 @@ def _against(group: RatioGroup, most: str, least: str) -> str:
 def uncompared_lines(view: RunView, most: int = MAX_LINES) -> PageLines:
     """Return what each target reaches in each kind of work, for runs that decide no comparison."""
     groups = ratio_groups(view)
-    grouped = {id(row) for group in groups for rows in group.rows.values() for row in rows}
-    shared, alone = _shared_lines(view), _lines_alone(view, grouped)
+    shared, alone = _shared_lines(view), _lines_alone(view, groups)
     rows, room = shared[:MAX_ROWS], max(0, most - len(shared))
     rest = alone[:room]
     charts: dict[str, list[DotRow]] = {}
@@ -239,8 +238,10 @@ def _rate_lane(target: str, rows: Sequence[ResultRow], measure: Measure, view: R
     return replace(lane, mark=lane.mark if len(rows) == 1 else None)
 
 
-def _lines_alone(view: RunView, grouped: set[int]) -> list[tuple[SummaryLine, str, DotRow]]:
+def _lines_alone(view: RunView, groups: Sequence[RatioGroup]) -> list[tuple[SummaryLine, str, DotRow]]:
     """Return a line for each target and kind of work without a counterpart, with its unit and its dots."""
+    grouped = {id(row) for group in groups for rows in group.rows.values() for row in rows}
+    shared = {numbers.capitalized(group.kind) for group in groups}
     kinds: dict[tuple[str, str], list[ResultRow]] = {}
     for row in view.analysis.rows:
         if is_usable(row) and id(row) not in grouped:
@@ -250,7 +251,9 @@ def _lines_alone(view: RunView, grouped: set[int]) -> list[tuple[SummaryLine, st
     found = []
     for (kind, target), rows in kinds.items():
         measure = measure_of_rows(rows)
-        label = kind if len(view.targets) == 1 else f"{kind}, {target}"
+        label = (
+            kind if len(view.targets) == 1 else f"{kind}, {f'points of {target} only' if kind in shared else target}"
+        )
         line = SummaryLine(
             label=f"{label}{shape_words(rows, measure)}, {measure.unit}",
             values={"Measured": _value(rows, measure, view)},
