@@ -66,16 +66,16 @@ class Marks:
         texts = [f"{sign} {one_of}{item}: {_meaning(item)}." for item, sign in self._signs.items()]
         texts += self._lacking_sentence(_LACKING)
         if self._undecided and not self._all_undecided:
-            texts.append(f"{_UNDECIDED} it is not decided whether the two targets differ.")
+            texts.append(f"{_UNDECIDED} it is not decided that the two targets differ.")
         return texts
 
     def common_sentences(self) -> list[str]:
         """Return what is true of all cells, or of all without a sign."""
-        all_of = "at least one result behind each is" if self._is_of_several else "all are"
-        texts = [f"All values: {all_of} {item} ({_meaning(item)})." for item in self._common]
+        start = "Behind each value is at least one result that is" if self._is_of_several else "All values are"
+        texts = [f"{start} {item} ({_meaning(item)})." for item in self._common]
         texts += self._partly_sentence()
         if self._undecided and self._all_undecided:
-            texts.append("No comparison decides whether the targets differ.")
+            texts.append("No comparison decides that the targets differ.")
         return texts
 
     @property
@@ -209,14 +209,18 @@ def repeats_sentence(selection: Selection, cells: Iterable[Cell]) -> str:
     """Return how many repeats each result is of; empty for quantities that are of no repeats."""
     if not selection.quantity.of_repeats:
         return ""
+    cells = list(cells)
     counts = sorted({one.row.rate.n for cell in cells for one in cell.results if one.row.rate is not None})
     if not counts or counts[-1] == 0:
         return ""
+    results = [one for cell in cells for one in cell.results]
+    is_imported = all(one.view.run.imports for one in results)
     if counts == [1]:
-        return "Each result is a single measurement."
+        return "Each result is one imported figure." if is_imported else "Each result is of a single repeat."
     number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     words = {"medians": "Results are medians of", "pooled": "Each result is of all operations of"}
-    return f"{words[selection.quantity.of_repeats]} {number} repeats."
+    of_what = "imported figures" if is_imported else "repeats"
+    return f"{words[selection.quantity.of_repeats]} {number} {of_what}."
 
 
 def mixture_sentence(cells: Iterable[Cell]) -> str:

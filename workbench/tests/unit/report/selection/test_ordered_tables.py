@@ -128,7 +128,7 @@ def test_a_verdict_that_all_have_is_a_sentence_not_a_sign() -> None:
     view = view_of(*(a_row(target, 4, 1e8, verdict=Verdict.UNVERIFIED) for target in ("disk", "memory")))
     found = table(view, rows="target")
     assert cells(found) == [["disk", "100"], ["memory", "100"]] and not found.notes
-    assert "All values: all are unverified (" in found.caption
+    assert "All values are unverified (" in found.caption
 
 
 def test_bytes_and_operations_are_never_in_one_column() -> None:
@@ -205,7 +205,7 @@ def test_ratios_are_of_the_same_work_and_say_what_is_undecided() -> None:
     assert [row[0] for row in cells(found)] == ["4 KiB", "64 KiB", "256 KiB"]
     assert [row[1].split()[0] for row in cells(found)] == ["1.00", "1.00", "–"]
     assert [row[2].split()[0] for row in cells(found)] == ["10.0", "6.67", "–"]
-    assert "No comparison decides whether the targets differ." in found.caption, "three repeats are too few"
+    assert "No comparison decides that the targets differ." in found.caption, "three repeats are too few"
     mean = table(
         two_targets(), rows="operation", where={"target": "memory"}, value={"ratio_to": "disk"}, mean_over="record_size"
     )
