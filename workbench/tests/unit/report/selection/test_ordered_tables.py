@@ -261,3 +261,13 @@ def test_latencies_costs_and_repeats() -> None:
     assert cells(repeats)[0][1].isdigit() and "medians" not in repeats.caption
     costs = table(RunView(priced_run()), rows="target", value="cost_month")
     assert costs.columns[1].title == "Cost of a month" and costs.columns[1].unit == "USD"
+    assert re.search(r"Prices: [\w-]+ of \d{4}-\d\d-\d\d\.", costs.caption)
+    month = {str(row[0]): row[1].value for row in costs.rows if isinstance(row[1], Num)}
+    rates, each = (
+        table(RunView(priced_run()), rows="target", value=value, where={"operation": "write"})
+        for value in ("rate", "cost_per_rate")
+    )
+    assert each.columns[1].unit == "USD for GB/s"
+    for rate, cost in zip(rates.rows, each.rows, strict=True):
+        assert isinstance(rate[1], Num) and isinstance(cost[1], Num) and rate[1].value
+        assert cost[1].value == pytest.approx(month[str(rate[0])] / rate[1].value * 1e9)
