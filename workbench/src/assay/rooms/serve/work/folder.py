@@ -7,6 +7,7 @@ path.
 import math
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from assay.report import numbers
 from assay.report.build import build_document
 from assay.report.comparison_page import comparison_document
 from assay.report.html import render_html
+from assay.report.joint import joint_document
+from assay.report.view import RunView
 from assay.rooms.serve.shown.page_frame import add_links
 from assay.rooms.serve.shown.runs import DOWNLOADS, RunLine
 from assay.rooms.serve.work.page_cache import PageCache
@@ -148,6 +151,22 @@ class RunsFolder:
         others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
         page = self._pages.get(("compare", before.slug, after.slug, hash(others)), make)
         links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in (before, after))]
+        return add_links(page.decode(), links).encode()
+
+    def side_by_side(self, entries: Sequence[RunEntry]) -> bytes:
+        """Return the results of several runs side by side as HTML, as `assay report A B C` makes it.
+
+        Raises:
+            AssayError: A run cannot be read, or the runs have no results.
+        """
+
+        def make() -> bytes:
+            views = {entry.folder.name: RunView(load_analysis(str(entry.folder), self.root)) for entry in entries}
+            return render_html(joint_document(views)).encode()
+
+        stamps = tuple((entry.slug, entry.stamp) for entry in entries)
+        page = self._pages.get(("joint", stamps), make)
+        links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in entries)]
         return add_links(page.decode(), links).encode()
 
     def _known(self) -> list[RunEntry]:

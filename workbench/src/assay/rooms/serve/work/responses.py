@@ -151,20 +151,26 @@ def _address(study: str | None, number: int) -> str:
 
 
 def _compare(folder: RunsFolder, fields: Mapping[str, list[str]]) -> Response:
-    """Compare the runs `a` and `b`; for two ticked runs (`run`), redirect to that address with the older one first."""
+    """Compare the runs `a` and `b`; for two ticked runs (`run`), redirect to that address with the older one first.
+
+    More than two ticked runs are shown side by side, the older ones first.
+    """
     ticked = fields.get("run", [])
     names = ticked or [*fields.get("a", []), *fields.get("b", [])]
-    if len(names) != 2 or names[0] == names[1]:
-        hint = "Go back and select two."
-        return error_page(HTTPStatus.BAD_REQUEST, f"Two runs are compared, but {_count_words(set(names))} named.", hint)
+    if len(set(names)) < 2 or len(set(names)) < len(names) or (not ticked and len(names) > 2):
+        hint = "Go back and select two or more."
+        return error_page(HTTPStatus.BAD_REQUEST, f"Runs are compared, but {_count_words(set(names))} named.", hint)
     known = _by_slug(folder)
     for name in names:
         if name not in known:
             return _unknown(name)
-    first, second = (known[name] for name in names)
     if not ticked:
+        first, second = (known[name] for name in names)
         return _report(folder.comparison(first, second))
-    older, newer = sorted((first, second), key=lambda entry: (entry.started, entry.slug))
+    entries = sorted((known[name] for name in names), key=lambda entry: (entry.started, entry.slug))
+    if len(entries) > 2:
+        return _report(folder.side_by_side(entries))
+    older, newer = entries
     address = f"/compare?a={quote(older.slug, safe='')}&b={quote(newer.slug, safe='')}"
     return Response(HTTPStatus.SEE_OTHER, b"", HTML, (("Location", address),))
 
