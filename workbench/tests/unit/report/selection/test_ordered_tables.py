@@ -95,7 +95,7 @@ def test_means_state_over_what_and_of_how_many_values_they_are() -> None:
     assert cells(found) == [["Read", "200 °", "2,000", "2, 3"], ["Write", "100 °", "1,000", "2, 3"]]
     assert "Mean over record size, of as many values as the last column states." in found.caption
     assert "operation" not in found.caption.split(".")[1]
-    assert "° not of all values that others have (read, disk: no record size 256 KiB; " in found.notes
+    assert "° not of all values that others have (read, disk: without record size 256 KiB; " in found.notes
     even = table(
         two_targets(),
         rows="operation",
