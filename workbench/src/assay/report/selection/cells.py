@@ -141,6 +141,8 @@ class Selection:
 
     def _check_alone(self, group: list[RunResult], keys: Sequence[str]) -> None:
         """Refuse a cell whose results differ in more than what is summarised."""
+        if len(group) == 1:
+            return
         apart = [name for name in self.differing if name not in (*keys, *self.over)]
         names = [name for name in apart if len({one.value(name) for one in group}) > 1]
         points = [self._point(one) for one in group]
