@@ -89,13 +89,14 @@ def _answer(view: RunView, page: PageContents) -> Text:
     if not any(claim.counted_points for claim in found):
         return _UNKNOWN_CONDITIONS if ratio_groups(view) else page.lead
     needs: tuple[Span, ...] = (*_spans(page.lead), " ") if page.needs else ()
-    decided = [
-        claim for claim in found if claim.points_with(PointOutcome.FASTER) or claim.points_with(PointOutcome.EQUAL)
+    is_decided = [
+        bool(claim.points_with(PointOutcome.FASTER) or claim.points_with(PointOutcome.EQUAL)) for claim in found
     ]
+    decided = [claim for claim, is_so in zip(found, is_decided, strict=True) if is_so]
     if not decided:
         return (*needs, "The measurements do not decide which target is faster.")
     answer = claim_sentence(decided[0]) if len(decided) == 1 else headline(decided)
-    rest = list(dict.fromkeys(claim.kind for claim in found if claim not in decided))
+    rest = list(dict.fromkeys(claim.kind for claim, is_so in zip(found, is_decided, strict=True) if not is_so))
     return (*needs, *_spans(answer), f" Nothing is decided for {numbers.listing(rest)}." if rest else "")
 
 
