@@ -13,6 +13,7 @@ from assay.report.document_look import DEFAULT_LOOK, Look
 
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
+    from assay.report.draw.diagram import Diagram
     from assay.report.draw.drawing import Drawing, HeatMap, Surface
 
 
@@ -250,7 +251,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    drawing: "Drawing | HeatMap | Surface"
+    drawing: "Drawing | HeatMap | Surface | Diagram"
     wide: bool = False
 
 

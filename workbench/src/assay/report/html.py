@@ -17,6 +17,7 @@ from assay.model.escape import escape_lines
 from assay.report import document as doc
 from assay.report.document_look import DEFAULT_LOOK, Logo, Look
 from assay.report.draw.chart import DEFINITIONS, chart_html
+from assay.report.draw.diagram import Diagram, diagram_html
 from assay.report.draw.dots import dots_html
 from assay.report.draw.drawing import Drawing, HeatMap, Surface
 from assay.report.draw.heat import heat_html
@@ -244,7 +245,7 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 
 def _chart(chart: doc.Chart) -> str:
     label = f"{chart.id}-words"
-    drawn = chart_markup(chart.drawing, label)
+    drawn = chart_markup(chart.drawing, label, chart.caption)
     words = f"<b>{escape(chart.title)}</b> <span>{escape(chart.caption)}</span>"
     kind = "card wide" if chart.wide else "card"
     return (
@@ -253,11 +254,16 @@ def _chart(chart: doc.Chart) -> str:
     )
 
 
-def chart_markup(drawing: Drawing | HeatMap | Surface, label: str) -> str:
-    """Return the markup of a chart; `label` is the id of the element that describes it."""
-    if isinstance(drawing, HeatMap):
-        return heat_html(drawing, label)
-    return surface_html(drawing, label) if isinstance(drawing, Surface) else chart_html(drawing, label)
+def chart_markup(drawing: Drawing | HeatMap | Surface | Diagram, label: str, caption: str = "") -> str:
+    """Return the markup of a chart or diagram; `label` is the id of the element that describes it, `caption` its text."""
+    match drawing:
+        case HeatMap():
+            return heat_html(drawing, label)
+        case Surface():
+            return surface_html(drawing, label)
+        case Diagram():
+            return diagram_html(drawing, label, caption)
+    return chart_html(drawing, label)
 
 
 def _gallery(block: doc.Gallery) -> str:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from assay.report import document as doc
 from assay.report.draw import dots
+from assay.report.draw.diagram import Diagram
 from assay.report.draw.drawing import Drawing, HeatMap, Surface
 from assay.report.draw.plots import plot_drawing, plots_legend
 from assay.report.draw.standalone import Picture, picture_of
@@ -17,11 +18,16 @@ class TitledPicture(NamedTuple):
     title: str
     caption: str
 
+    @property
+    def words(self) -> str:
+        """The title, and all that a diagram shows, or the caption: for readers who do not see the picture."""
+        return f"{self.title}. {self.picture.words or self.caption}".strip()
+
 
 class TitledDrawing(NamedTuple):
     """What is drawn, with its title and what is to be seen in it as plain text."""
 
-    drawing: Drawing | HeatMap | Surface | doc.Dots
+    drawing: Drawing | HeatMap | Surface | Diagram | doc.Dots
     title: str
     caption: str
 
