@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.report import numbers
+from assay.report.document_look import DEFAULT_LOOK, Look
 
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
+    from assay.report.draw.diagram import Diagram
     from assay.report.draw.drawing import Drawing, HeatMap, Surface
 
 
@@ -249,7 +251,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    drawing: "Drawing | HeatMap | Surface"
+    drawing: "Drawing | HeatMap | Surface | Diagram"
     wide: bool = False
 
 
@@ -414,6 +416,7 @@ class Document:
         meta: Names and values that identify the run.
         style: Name of a style for the whole page; empty: the usual style.
         authors: Names of those who wrote it; empty for what Assay wrote alone.
+        look: Logo, colour and layout.
     """
 
     overline: str
@@ -423,3 +426,4 @@ class Document:
     sections: tuple[Section, ...] = field(default=())
     style: str = ""
     authors: tuple[str, ...] = ()
+    look: Look = DEFAULT_LOOK

@@ -112,7 +112,8 @@ def _table(table: doc.Table) -> Iterator[str]:
 def _pictures(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[str]:
     for picture, title, caption in pictures_of(block):
         data = base64.b64encode(picture.svg.encode()).decode()
-        yield f"![{_plain(title)}](data:image/svg+xml;base64,{data})"
+        alt = f"{title}. {picture.words}" if picture.words else title
+        yield f"![{_plain(alt)}](data:image/svg+xml;base64,{data})"
         yield f"*{_plain(f'{title}. {caption}'.strip())}*"
 
 

@@ -26,7 +26,7 @@ from assay.rooms.serve.shown.page_frame import add_links
 from assay.rooms.serve.shown.runs import DOWNLOADS, RunLine
 from assay.rooms.serve.work.page_cache import PageCache
 from assay.run.analysis import load_analysis
-from assay.run.between_runs import compare_with_history
+from assay.run.between_runs import compare_with_history, join_with_history
 from assay.store.entries import DATABASE, INTERVALS, PRICES, STUDY
 from assay.store.lookup import RunSummary, run_folders, run_summary
 from assay.store.run import RunStore
@@ -153,19 +153,20 @@ class RunsFolder:
         links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in (before, after))]
         return add_links(page.decode(), links).encode()
 
-    def side_by_side(self, entries: Sequence[RunEntry]) -> bytes:
-        """Return the results of several runs side by side as HTML, as `assay report A B C` makes it.
+    def joint(self, entries: Sequence[RunEntry]) -> bytes:
+        """Return any number of runs side by side as HTML, as `assay report RUN RUN ...` makes it.
 
         Raises:
-            AssayError: A run cannot be read, or the runs have no results.
+            AssayError: A run cannot be read, or the runs have nothing in common.
         """
 
         def make() -> bytes:
-            views = {entry.folder.name: RunView(load_analysis(str(entry.folder), self.root)) for entry in entries}
-            return render_html(joint_document(views)).encode()
+            found = [load_analysis(str(entry.folder), self.root) for entry in entries]
+            views = {entry.slug: RunView(one) for entry, one in zip(entries, found, strict=True)}
+            return render_html(joint_document(views, join_with_history(self.root, found))).encode()
 
-        stamps = tuple((entry.slug, entry.stamp) for entry in entries)
-        page = self._pages.get(("joint", stamps), make)
+        others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
+        page = self._pages.get(("joint", *(entry.slug for entry in entries), hash(others)), make)
         links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in entries)]
         return add_links(page.decode(), links).encode()
 
