@@ -106,6 +106,15 @@ def test_means_state_over_what_and_of_how_many_values_they_are() -> None:
     assert "Mean over record size, of 2 values each." in even.caption and not even.notes and len(even.columns) == 2
 
 
+def test_means_over_the_values_that_all_have() -> None:
+    order = {"rows": "operation", "columns": "target", "mean_over": "record_size", "common_values": True}
+    found = table(two_targets(), **order)
+    assert cells(found) == [["Read", "200", "1,500"], ["Write", "100", "750"]] and not found.notes
+    assert "of 2 values each" in found.caption and "only values that all runs and targets beside" in found.caption
+    apart = view_of(a_row("disk", 4, 1e8), a_row("memory", 64, 1e9), a_row("disk", 4, 3e8, "write"))
+    assert cells(table(apart, **order)) == [["Read", "–", "–"], ["Write", "300", "–"]]
+
+
 def test_maximum_and_minimum() -> None:
     options = {"rows": "target", "where": {"operation": "read"}}
     assert cells(table(two_targets(), **options, max_over="record_size"))[0] == ["disk", "300 °", "2"]
@@ -192,6 +201,7 @@ def test_wrong_orders_name_the_choices(options: dict[str, Any], message: str, hi
         {"value": "ratio_to"},
         {"value": {"ratio": "disk"}},
         {"rows": []},
+        {"common_values": True},
     ],
 )
 def test_orders_that_contradict_themselves(options: dict[str, Any]) -> None:
