@@ -197,9 +197,9 @@ def summary_sentence(selection: Selection, cells: Iterable[Cell], has_counts: bo
         words = f"Ratio of the two targets' {_SUMMARIES[selection.summary]}s over {_listed(selection.over)}"
         words += ", both over the same values"
     if selection.options.common_values:
-        words += ", only values that all runs and targets beside each other have"
+        words += " (only values that all compared runs and targets have)"
     if has_counts or not counts:
-        return f"{words}, of as many values as the last column states."
+        return f"{words}; the last column states of how many values."
     number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"{words}, of {number} {'value' if counts[-1] == 1 else 'values'} each."
 

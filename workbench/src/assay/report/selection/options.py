@@ -74,7 +74,7 @@ class SelectionOptions(PartOptions):
         value: The quantity.
         mean_over, max_over, min_over: Properties over which the mean, the greatest or the least value is taken; at most
             one of the three.
-        common_values: Summarise only over values that all runs and targets have that are beside each other.
+        common_values: Summarise only over values that all compared runs and targets have.
         unit: Unit of the values; empty: the usual one.
         split: A table or picture of its own for each value of these properties.
         caption: Text in place of the generated description; what was averaged is stated in any case.
