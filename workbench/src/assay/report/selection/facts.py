@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from assay.model.result.imported import programs
 from assay.model.result.verdict import MEANINGS, Verdict
 from assay.report import numbers
-from assay.report.selection.cells import Cell, Key, Selection
+from assay.report.selection.cells import Cell, Key, Selection, peer_groups
 from assay.report.selection.decided import undecided_reasons
 from assay.report.selection.properties import (
     RunResult,
@@ -149,12 +149,8 @@ def lacking_points(selection: Selection, keys: Sequence[str], cells: Mapping[Key
     """
     if not selection.over:
         return {}
-    shared = [place for place, key in enumerate(keys) if key not in ("run", "target", "host", "verdict")]
-    groups: dict[Key, list[Key]] = {}
-    for key in cells:
-        groups.setdefault(tuple(key[place] for place in shared), []).append(key)
     found = {}
-    for group in groups.values():
+    for group in peer_groups(keys, cells):
         every = dict.fromkeys(point for key in group for point in cells[key].points)
         for key in group:
             missing = [point for point in every if point not in cells[key].points]
@@ -200,8 +196,10 @@ def summary_sentence(selection: Selection, cells: Iterable[Cell], has_counts: bo
     if selection.quantity.base:
         words = f"Ratio of the two targets' {_SUMMARIES[selection.summary]}s over {_listed(selection.over)}"
         words += ", both over the same values"
+    if selection.options.common_values:
+        words += " (only values that all compared runs and targets have)"
     if has_counts or not counts:
-        return f"{words}, of as many values as the last column states."
+        return f"{words}; the last column states of how many values."
     number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"{words}, of {number} {'value' if counts[-1] == 1 else 'values'} each."
 

@@ -93,7 +93,7 @@ def test_a_value_may_be_written_in_several_ways(written: Any) -> None:
 def test_means_state_over_what_and_of_how_many_values_they_are() -> None:
     found = table(two_targets(), rows="operation", columns="target", mean_over="record_size")
     assert cells(found) == [["Read", "200 °", "2,000", "2, 3"], ["Write", "100 °", "1,000", "2, 3"]]
-    assert "Mean over record size, of as many values as the last column states." in found.caption
+    assert "Mean over record size; the last column states of how many values." in found.caption
     assert "operation" not in found.caption.split(".")[1]
     assert "° not of all values that others have (read, disk: without record size 256 KiB; " in found.notes
     even = table(
@@ -104,6 +104,17 @@ def test_means_state_over_what_and_of_how_many_values_they_are() -> None:
         where={"record_size": "<1MiB", "target": "disk"},
     )
     assert "Mean over record size, of 2 values each." in even.caption and not even.notes and len(even.columns) == 2
+
+
+def test_means_over_the_values_that_all_have() -> None:
+    order = {"rows": "operation", "columns": "target", "mean_over": "record_size", "common_values": True}
+    found = table(two_targets(), **order)
+    assert cells(found) == [["Read", "200", "1,500"], ["Write", "100", "750"]] and not found.notes
+    assert (
+        "of 2 values each" in found.caption and "(only values that all compared runs and targets have)" in found.caption
+    )
+    apart = view_of(a_row("disk", 4, 1e8), a_row("memory", 64, 1e9), a_row("disk", 4, 3e8, "write"))
+    assert cells(table(apart, **order)) == [["Read", "–", "–"], ["Write", "300", "–"]]
 
 
 def test_maximum_and_minimum() -> None:
@@ -192,6 +203,7 @@ def test_wrong_orders_name_the_choices(options: dict[str, Any], message: str, hi
         {"value": "ratio_to"},
         {"value": {"ratio": "disk"}},
         {"rows": []},
+        {"common_values": True},
     ],
 )
 def test_orders_that_contradict_themselves(options: dict[str, Any]) -> None:
