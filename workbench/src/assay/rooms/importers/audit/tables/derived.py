@@ -6,12 +6,14 @@ from typing import NamedTuple
 from assay.rooms.importers.audit.tables.alternatives import Alternative, alternative
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableFinding
 from assay.rooms.importers.audit.tables.formulas import CellPlace, has_inputs, value_of
-from assay.rooms.importers.audit.tables.intervals import Interval, combined, cut_off, last_place, rounded
+from assay.rooms.importers.audit.tables.intervals import Bound, Interval, combined, cut_off, last_place, rounded
 from assay.rooms.importers.audit.tables.repeated import summary_function
 from assay.rooms.importers.audit.tables.search import found_formulas
 from assay.rooms.importers.work.table_formula import Node, formula_text, parse_formula
 from assay.rooms.importers.work.table_roles import ColumnRole
 
+MAX_FORMULA = 90
+"""Most letters of a formula that a finding on a bound has."""
 MAX_SHOWN = 3
 """Most cells of a column whose numbers a finding has."""
 
@@ -97,6 +99,24 @@ def cut_cells(table: AuditedTable) -> Iterator[TableFinding]:
             text = f"{_cells(table, column, cut)}: cut off instead of rounded"
             lines = tuple(table.lines[row] for row in cut[1:])
             yield TableFinding(table.lines[cut[0]], column.heading, text, {"cells": len(cut)}, lines)
+
+
+def stated_bounds(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield cells of derived columns that are bounds, such as `<1`, which what their formula gives is not within."""
+    for heading, role in table.roles.columns.items():
+        if not role.formula or heading not in table.columns:
+            continue
+        formula = parse_formula(role.formula)
+        for row in table.rows():
+            text = table.columns[heading].texts[row]
+            bound, value = Bound.read(text), value_of(formula, CellPlace(table, row, role))
+            if bound is None or value is None or bound.allows(value):
+                continue
+            shown = f"{value.middle:#.3g}".rstrip(".")
+            how = formula_text(formula)
+            how = how if len(how) <= MAX_FORMULA else "what follows from other cells"
+            words = f"{how} is {shown} in `{table.described(row)}`, not {text}"
+            yield TableFinding(table.lines[row], heading, words, {"computed": shown, "stated": text})
 
 
 def other_formula(table: AuditedTable) -> Iterator[TableFinding]:

@@ -29,6 +29,13 @@ TABLE_RULES: tuple[TableRule, ...] = (
         derived.derived_cells,
     ),
     TableRule(
+        "stated-bound",
+        "error",
+        "A bound that a text states, such as `<1`, does not hold for what follows from other cells.",
+        "arithmetic: no number within the printed rounding is within the bound",
+        derived.stated_bounds,
+    ),
+    TableRule(
         "cut-off",
         "warning",
         "Cells that follow from others are cut off where rounding gives another last digit.",
