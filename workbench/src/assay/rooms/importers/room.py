@@ -22,4 +22,8 @@ ROOM = Room(
         "audit_words": "assay.rooms.importers.shown.section:audit_words",
         "run_of_outputs": "assay.rooms.importers.work.temporary:run_of_outputs",
     },
+    paper_parts={
+        "audit": "assay.rooms.importers.shown.paper_audit:AUDIT",
+        "printed": "assay.rooms.importers.shown.paper_printed:PRINTED",
+    },
 )

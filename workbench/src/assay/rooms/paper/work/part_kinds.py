@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from assay.model.room import load, rooms
 from assay.report.paper_part import PartKind, part_of_each
 from assay.rooms.paper.work import parts
+from assay.rooms.paper.work.price_part import PRICE
+from assay.rooms.paper.work.references_part import REFERENCES
+from assay.rooms.paper.work.schedule_part import SCHEDULE
 
 _OF_RUNS = {
     "abstract": ("Abstract", parts.abstract_blocks),
@@ -21,5 +24,6 @@ _OF_RUNS = {
 def part_kinds() -> Mapping[str, PartKind]:
     """Return the kinds by name; the usual ones in the order of a paper that no description orders."""
     usual = {name: PartKind(part_of_each(make), title, is_usual=True) for name, (title, make) in _OF_RUNS.items()}
+    own = {"price": PRICE, "schedule": SCHEDULE, "references": REFERENCES}
     added = {name: load(reference) for room in rooms() for name, reference in room.paper_parts.items()}
-    return usual | added
+    return usual | own | added

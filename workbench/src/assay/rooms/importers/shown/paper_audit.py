@@ -1,0 +1,103 @@
+"""The part `audit` of papers: what speaks against the figures of imported runs, by kind."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from assay.model.base import AssayError
+from assay.report import numbers
+from assay.report.document import Block, Column, Heading, Paragraph, Table
+from assay.report.paper_part import PaperContext, PartKind, PartOptions
+from assay.report.view import RunView
+from assay.rooms.importers.audit.facts import MachineFacts
+from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding
+from assay.rooms.importers.audit.rules import RULES, audit
+from assay.rooms.importers.audit.runs import outputs_of_run
+from assay.rooms.importers.audit.shown import recomputed_words
+from assay.rooms.importers.audit.tables.rules import TABLE_RULES, recomputed_cells
+
+_MAX_ROWS = 40
+"""Most findings of one rule that a paper prints."""
+_TITLES = {"error": "cannot be true as printed", "warning": "hardly true as printed", "note": "to know before use"}
+_MEANINGS = {
+    "error": "At least one of the figures is wrong: none of them should be quoted before the source is asked.",
+    "warning": "The figures may be of other things, or edited: look at the place before quoting them.",
+    "note": "The figures may be right, and carry less than they seem to.",
+}
+"""Severity -> what a finding means for a reader."""
+_RULES = {rule.id: (rule.about, rule.basis) for rule in (*RULES, *TABLE_RULES)}
+
+
+class AuditOptions(PartOptions):
+    """Options of the part.
+
+    Attributes:
+        run: One run of the paper, in place of `runs`.
+        severities: Only findings of these.
+    """
+
+    run: str = ""
+    severities: tuple[str, ...] = SEVERITIES
+
+
+def audit_blocks(options: AuditOptions, context: PaperContext) -> list[Block]:
+    """Return what the audit finds against the imported runs that the part covers, by severity and rule.
+
+    Raises:
+        AssayError: A run was measured by Assay, or a severity is unknown.
+    """
+    if unknown := [one for one in options.severities if one not in SEVERITIES]:
+        raise AssayError(f"`{unknown[0]}` is no severity", f"write any of {', '.join(SEVERITIES)}")
+    chosen = options.model_copy(update={"runs": (options.run,)}) if options.run else options
+    views = context.chosen_runs(chosen)
+    named = bool(chosen.runs)
+    imported = {name: view for name, view in views.items() if view.run.imports}
+    if other := next((name for name in views if name not in imported), None) if named or not imported else None:
+        raise AssayError(f"run `{other}` was measured by Assay, not imported", "name an imported run")
+    blocks: list[Block] = []
+    for name, view in imported.items():
+        blocks += [Heading(name, "")] if len(imported) > 1 else []
+        blocks += _of_run(view, options.severities)
+    return blocks
+
+
+def _of_run(view: RunView, severities: Sequence[str]) -> Iterator[Block]:
+    outputs = outputs_of_run(Path(view.run.folder))
+    found = [one for one in audit(outputs, MachineFacts()) if one.severity in severities]
+    cells = recomputed_words(recomputed_cells(outputs))
+    cells = f" {cells[:1].upper()}{cells[1:]}." if cells else ""
+    if not found:
+        yield Paragraph(f"The rules of the audit find nothing against these figures.{cells}")
+        return
+    counts = [(severity, sum(one.severity == severity for one in found)) for severity in severities]
+    words = numbers.listing([numbers.plural(count, severity) for severity, count in counts if count])
+    yield Paragraph(
+        f"The rules of the audit have {words}.{cells} A finding says that figures contradict each other, or what is "
+        "known, and not which of them is wrong or why."
+    )
+    for severity in severities:
+        members = sorted((one for one in found if one.severity == severity), key=lambda one: one.rule)
+        if members:
+            yield Heading(f"{severity.capitalize()}s: {_TITLES[severity]}", "")
+            yield Paragraph(_MEANINGS[severity])
+        for rule, group in groupby(members, key=lambda one: one.rule):
+            yield _table(rule, list(group))
+
+
+def _table(rule: str, found: Sequence[AuditFinding]) -> Table:
+    about, basis = _RULES[rule]
+    rows = tuple(
+        (f"{Path(one.file).name}:{one.line}", one.result.replace("_", " "), _short(one.text)) for one in found[:_MAX_ROWS]
+    )
+    more = f" The first {_MAX_ROWS} of {len(found):,}." if len(found) > _MAX_ROWS else ""
+    columns = (Column("Place"), Column("Result or column"), Column("Printed, and what follows"))
+    return Table(f"audit-{rule}", columns, rows, f"{about} Basis: {basis}.{more}").without_empty_columns()
+
+
+def _short(text: str) -> str:
+    """Return a sentence with the names of files in place of their paths, and without signs for code."""
+    words = (word.rsplit("/", 1)[-1] if "/" in word and ".csv:" in word else word for word in text.split(" "))
+    return " ".join(words).replace("`", "")
+
+
+AUDIT = PartKind(audit_blocks, "What speaks against the printed figures", AuditOptions, short_option="run")
