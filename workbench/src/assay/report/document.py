@@ -12,7 +12,7 @@ from assay.report import numbers
 
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
-    from assay.report.draw.drawing import Drawing, HeatMap
+    from assay.report.draw.drawing import Drawing, HeatMap, Surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    drawing: "Drawing | HeatMap"
+    drawing: "Drawing | HeatMap | Surface"
     wide: bool = False
 
 

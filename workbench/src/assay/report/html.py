@@ -17,10 +17,11 @@ from assay.model.escape import escape_lines
 from assay.report import document as doc
 from assay.report.draw.chart import DEFINITIONS, chart_html
 from assay.report.draw.dots import dots_html
-from assay.report.draw.drawing import HeatMap
+from assay.report.draw.drawing import Drawing, HeatMap, Surface
 from assay.report.draw.heat import heat_html
 from assay.report.draw.plots import plots_html
 from assay.report.draw.spans import spans_html
+from assay.report.draw.surface import surface_html
 from assay.report.draw.svg import escape
 
 Writer = Callable[[Any], str]
@@ -217,13 +218,19 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 
 def _chart(chart: doc.Chart) -> str:
     label = f"{chart.id}-words"
-    drawn = heat_html(chart.drawing, label) if isinstance(chart.drawing, HeatMap) else chart_html(chart.drawing, label)
+    drawn = _drawn(chart.drawing, label)
     words = f"<b>{escape(chart.title)}</b> <span>{escape(chart.caption)}</span>"
     kind = "card wide" if chart.wide else "card"
     return (
         f'<figure class="{kind}"><figcaption id="{label}">{words}</figcaption>'
         f'<div class=chart id="{chart.id}">{drawn}</div></figure>'
     )
+
+
+def _drawn(drawing: Drawing | HeatMap | Surface, label: str) -> str:
+    if isinstance(drawing, HeatMap):
+        return heat_html(drawing, label)
+    return surface_html(drawing, label) if isinstance(drawing, Surface) else chart_html(drawing, label)
 
 
 def _gallery(block: doc.Gallery) -> str:

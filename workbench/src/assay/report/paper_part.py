@@ -44,10 +44,19 @@ class PaperContext:
         Raises:
             AssayError: The part names a run that the paper does not have.
         """
-        for name in options.runs:
+        return self.named_runs(options.runs)
+
+    def named_runs(self, names: Iterable[str]) -> dict[str, RunView]:
+        """Return the runs of these names, all of the paper if there are none.
+
+        Raises:
+            AssayError: The paper has no run of a name.
+        """
+        chosen = tuple(names)
+        for name in chosen:
             if name not in self.views:
                 raise AssayError(f"the paper has no run `{name}`", choices_hint(name, self.views))
-        return {name: self.views[name] for name in options.runs or self.views}
+        return {name: self.views[name] for name in chosen or self.views}
 
 
 @dataclass(frozen=True, slots=True)

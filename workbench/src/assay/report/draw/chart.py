@@ -2,13 +2,23 @@
 
 from assay.report.draw.axes import BOTTOM, TOP, gutter, horizontal_axis, row_lines, row_names, vertical_axis
 from assay.report.draw.drawing import Drawing, Legend, LegendEntry, NamedRows
-from assay.report.draw.marks import area_of, marks_svg, shape_svg
+from assay.report.draw.marks import area_of, marks_svg, pattern_svg, shape_svg
 from assay.report.draw.svg import classes, escape, pixels
 
 SHAPE_DEFINITIONS = (
     '<pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<rect width="2" height="7" fill="#fff" fill-opacity=".3"/></pattern>'
-    '<path id="square" d="M-3.2-3.2H3.2V3.2H-3.2Z"/><path id="triangle" d="M0-4.2 4 3H-4Z"/>'
+    + "".join(
+        f'<pattern id="bar-{number}" width="6" height="6" patternUnits="userSpaceOnUse"{turned}>{inner}</pattern>'
+        for number, turned, inner in (
+            (1, ' patternTransform="rotate(45)"', '<rect width="2.2" height="6" fill="#fff" fill-opacity=".8"/>'),
+            (2, "", '<circle cx="3" cy="3" r="1.3" fill="#fff" fill-opacity=".85"/>'),
+            (3, ' patternTransform="rotate(-45)"', '<rect width="3.6" height="6" fill="#fff" fill-opacity=".85"/>'),
+            (4, "", '<rect width="6" height="1.6" fill="#fff" fill-opacity=".85"/>'),
+            (5, "", '<path d="M0 0H6V1.4H1.4V6H0Z" fill="#fff" fill-opacity=".85"/>'),
+        )
+    )
+    + '<path id="square" d="M-3.2-3.2H3.2V3.2H-3.2Z"/><path id="triangle" d="M0-4.2 4 3H-4Z"/>'
     '<path id="diamond" d="M0-4.6 4.6 0 0 4.6-4.6 0Z"/><path id="upside" d="M0 4.2 4-3H-4Z"/>'
     '<path id="cross" d="M-3.8-2.2-2.2-3.8 0-1.6 2.2-3.8 3.8-2.2 1.6 0 3.8 2.2 2.2 3.8 0 1.6-2.2 3.8-3.8 2.2-1.6 0Z"/>'
     '<path id="to-left" d="M0 0 6-3.6V3.6Z"/><path id="to-right" d="M0 0-6-3.6V3.6Z"/>'
@@ -62,6 +72,9 @@ def _key(key: LegendEntry, before: str) -> str:
 
 def key_sign(key: LegendEntry) -> tuple[str, int]:
     """Return line and shape of a legend's entry as SVG elements 12 pixels high, and their width in pixels."""
+    if key.pattern is not None:
+        box = ' x="1" y="1" width="16" height="10"'
+        return f"<rect{box}/>{pattern_svg(key.pattern, box)}", 18
     line, wide = "", key.dash is not None
     if key.dash is not None:
         line = f'<line{classes(f"d{key.dash}" if key.dash else "")} x1="1" x2="25" y1="6" y2="6"/>'

@@ -114,19 +114,41 @@ class TextMark:
     tooltip: str = ""
 
 
-Mark = Dot | LineMark | IntervalMark | ReferenceLine | TextMark
-M = TypeVar("M", Dot, LineMark, IntervalMark, ReferenceLine, TextMark)
+@dataclass(frozen=True, slots=True)
+class BarMark:
+    """A filled rectangle between two values of each axis.
+
+    Attributes:
+        pattern: Number of the pattern in it, by which bars differ in a grey print; 0 is none.
+        look: `open` (hollow); empty: filled.
+    """
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    css_class: str = ""
+    tooltip: str = ""
+    pattern: int = 0
+    look: str = ""
+
+
+Mark = Dot | LineMark | IntervalMark | ReferenceLine | TextMark | BarMark
+M = TypeVar("M", Dot, LineMark, IntervalMark, ReferenceLine, TextMark, BarMark)
 
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """An entry of a legend: name, colour, shape and dash pattern; None: no shape or no line."""
+    """An entry of a legend: name, colour, shape and dash pattern; None: no shape or no line.
+
+    Attributes:
+        pattern: Number of the pattern of bars; None: it is no bar.
+    """
 
     name: str
     css_class: str = ""
     shape: int | None = 0
     dash: int | None = None
     detail: str = ""
+    pattern: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +223,24 @@ class HeatMap:
     width: int
     height: int
     has_text: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """A surface over two axes in three dimensions.
+
+    Attributes:
+        columns, rows: Labels along the first and along the second axis.
+        values: For each row the value of each column; None where there is none.
+        scale: The scale of heights.
+        marked: Column and row of points that get a hollow mark.
+    """
+
+    x_title: str
+    y_title: str
+    z_title: str
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    scale: AxisScale
+    marked: frozenset[tuple[int, int]] = frozenset()

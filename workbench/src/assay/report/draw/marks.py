@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from assay.report.draw.axes import TOP
 from assay.report.draw.drawing import (
+    BarMark,
     ChartAxis,
     Dot,
     Drawing,
@@ -24,6 +25,8 @@ STRETCH = 1000
 SHAPES = ("", "square", "triangle", "diamond", "cross", "upside")
 DASHES = 5
 """Number of dash patterns; the first is a solid line."""
+PATTERNS = 6
+"""Number of patterns of bars; the first is none."""
 _APART = 0.052
 """Least distance between two signs, as a share of the width."""
 
@@ -83,6 +86,8 @@ def _look(mark: Mark) -> tuple[type, str]:
     match mark:
         case Dot():
             return Dot, classes(mark.css_class, mark.look or "dot")
+        case BarMark():
+            return BarMark, classes("bar", mark.css_class, mark.look)
         case IntervalMark():
             return IntervalMark, classes(mark.look or "interval", mark.css_class)
     return type(mark), ""
@@ -133,6 +138,19 @@ def _interval(interval: IntervalMark, area: DrawnArea) -> str:
     return f"<line{ends}/>{_arrows(interval, area)}"
 
 
+def _bar(bar: BarMark, area: DrawnArea) -> str:
+    left, right = sorted(map(area.x, bar.x))
+    top, bottom = sorted(map(area.y, bar.y))
+    box = f' x="{percent(left)}" y="{pixels(top)}" width="{percent(right - left)}" height="{pixels(bottom - top)}"'
+    drawn = f"<rect{box}>{tooltip(bar.tooltip)}</rect>"
+    return drawn + pattern_svg(bar.pattern, box) if bar.look != "open" else drawn
+
+
+def pattern_svg(number: int, box: str) -> str:
+    """Draw the pattern of a bar over it; nothing for number 0. The page defines all patterns."""
+    return f'<rect class=pattern fill="url(#bar-{number % PATTERNS})"{box}/>' if number % PATTERNS else ""
+
+
 def _arrows(interval: IntervalMark, area: DrawnArea) -> str:
     parts = []
     for x, y in zip(interval.x, interval.y, strict=True):
@@ -181,4 +199,5 @@ _WRITERS: dict[type, Callable[..., str]] = {
     IntervalMark: _interval,
     ReferenceLine: _rule,
     TextMark: _words,
+    BarMark: _bar,
 }

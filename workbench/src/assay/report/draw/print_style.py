@@ -26,6 +26,7 @@ _LINES: tuple[tuple[str, Style], ...] = (
     ("grid", {"stroke": LINE}),
     ("edge", {"stroke": MARK}),
     ("interval", {"stroke": "SHADE", "stroke-width": "1.6"}),
+    ("range", {"stroke": INK, "stroke-width": "1.2"}),
     ("join", {"stroke": "SHADE", "stroke-width": "1.2"}),
     ("task", {"stroke": "SHADE", "stroke-width": "9"}),
     ("middle", {"stroke": INK, "stroke-width": "2"}),
@@ -40,12 +41,14 @@ _PATHS: tuple[tuple[str, Style], ...] = (
     ("thin", {"stroke-width": "1.1"}),
     ("strong", {"stroke-width": "3.2"}),
     ("ideal", {"stroke-width": "1.2", "stroke-dasharray": "5 4", "stroke-opacity": "0.6"}),
+    ("face", {"stroke": INK, "stroke-width": "0.5"}),
     ("front", {"stroke-width": "1.4", "stroke-dasharray": "5 4"}),
 )
 _TEXTS: tuple[tuple[str, Style], ...] = (
     ("title", {"fill": INK, "font-size": "11.5", "font-weight": "bold"}),
     ("up", {"text-anchor": "end"}),
     ("over", {"text-anchor": "start"}),
+    ("start", {"text-anchor": "start"}),
     ("said", {"text-anchor": "start", "fill": DOUBT, "font-size": "10"}),
     ("level", {"text-anchor": "start", "fill": BAD}),
     ("doubt", {"fill": DOUBT, "font-size": "10"}),
@@ -84,6 +87,8 @@ def _text(names: Set[str]) -> Style:
 
 
 def _rect(names: Set[str]) -> Style:
+    if "bar" in names or "keys" in names:
+        return {"fill": "#fff", "stroke": "SHADE", "stroke-width": "1.4"} if "open" in names else {"fill": "SHADE"}
     if "none" in names:
         return {"fill": "#fff", "stroke": BAD, "stroke-dasharray": "3 2"}
     if "hatched" in names:

@@ -14,9 +14,10 @@ from assay.report.document import Dots
 from assay.report.draw import dots, heat
 from assay.report.draw.axes import BOTTOM, TOP, gutter
 from assay.report.draw.chart import SHAPE_DEFINITIONS, key_sign, plot_svg
-from assay.report.draw.drawing import Dot, Drawing, HeatMap, Legend, LegendEntry, LineMark, NamedRows
+from assay.report.draw.drawing import Dot, Drawing, HeatMap, Legend, LegendEntry, LineMark, NamedRows, Surface
 from assay.report.draw.marks import DASHES, SHAPES, STRETCH, area_of
 from assay.report.draw.print_style import FONT, style_of
+from assay.report.draw.surface import surface_svg
 from assay.report.draw.svg import colour_class, escape, pixels
 
 WIDTH = 520
@@ -45,10 +46,13 @@ class Picture:
     height: int
 
 
-def picture_of(drawing: Drawing | HeatMap | Dots, width: int = WIDTH) -> Picture:
+def picture_of(drawing: Drawing | HeatMap | Surface | Dots, width: int = WIDTH) -> Picture:
     """Return a chart as a picture of this width; the same chart gives the same text."""
     if isinstance(drawing, HeatMap):
         parts, height = _heat_map(drawing, width)
+    elif isinstance(drawing, Surface):
+        inner, height = surface_svg(drawing, width)
+        parts = list(flattened(inner, 0, 0, STRETCH, "surface"))
     elif isinstance(drawing, Dots):
         parts, height = _dots(drawing, width)
     else:
@@ -85,6 +89,8 @@ def _target(css_class: str) -> int | None:
 
 def _grey_key(key: LegendEntry, has_shapes: bool, dashed: bool) -> LegendEntry:
     number = _target(key.css_class)
+    if key.pattern is not None:
+        return key
     if number is None:
         return replace(key, dash=None) if dashed and key.shape is not None else key
     shape = key.shape if has_shapes else number % len(SHAPES)

@@ -48,9 +48,8 @@ def audit_blocks(options: AuditOptions, context: PaperContext) -> list[Block]:
     """
     if unknown := [one for one in options.severities if one not in SEVERITIES]:
         raise AssayError(f"`{unknown[0]}` is no severity", f"write any of {', '.join(SEVERITIES)}")
-    chosen = options.model_copy(update={"runs": (options.run,)}) if options.run else options
-    views = context.chosen_runs(chosen)
-    named = bool(chosen.runs)
+    named = (options.run,) if options.run else options.runs
+    views = context.named_runs(named)
     imported = {name: view for name, view in views.items() if view.run.imports}
     if other := next((name for name in views if name not in imported), None) if named or not imported else None:
         raise AssayError(f"run `{other}` was measured by Assay, not imported", "name an imported run")

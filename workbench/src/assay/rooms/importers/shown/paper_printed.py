@@ -71,7 +71,7 @@ def printed_blocks(options: PrintedOptions, context: PaperContext) -> list[Block
 
 
 def _source(options: PrintedOptions, context: PaperContext) -> Any:
-    views = context.chosen_runs(options.model_copy(update={"runs": (options.run,) if options.run else options.runs}))
+    views = context.named_runs((options.run,) if options.run else options.runs)
     tables = {
         Path(output.table.file).name: output.table
         for view in views.values()

@@ -1,22 +1,26 @@
 """Looks up the results that references of a text name: each one number with its unit, and what speaks against it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.model.money.amount import format_money
-from assay.model.result.decision import PointDecision, PointOutcome
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import MEANINGS, Verdict
-from assay.model.study.axis import AxisValue
-from assay.model.units import UnitError, choices_hint, parse_size
+from assay.model.units import choices_hint
 from assay.report import numbers
 from assay.report.costs import target_costs
 from assay.report.measure import measure_of
+from assay.report.selection.decided import undecided_reasons
+from assay.report.selection.properties import (
+    OF_ROW,
+    how_to_choose,
+    is_value,
+    property_names,
+    property_value,
+    value_words,
+)
 from assay.report.view import RunView
 from assay.rooms.paper.work.references import ReferenceCall, WrongReferenceError
-
-_OF_ROW = ("run", "target", "workload", "operation")
-_MAX_CHOICES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def _ratio(call: ReferenceCall, views: Mapping[str, RunView]) -> Quoted:
     value = first.rate.median / second.rate.median
     doubts = (*_doubts(first), *_doubts(second))
     if not doubts:
-        doubts = _undecided(views[first_run], first, second) if first_run == second_run else (_OTHER_RUN,)
+        doubts = undecided_reasons(views[first_run], first, second) if first_run == second_run else (_OTHER_RUN,)
     return Quoted(numbers.ratio(value), doubts)
 
 
@@ -90,30 +94,6 @@ _OTHER_RUN = "rates of different runs: `assay compare` says whether they differ"
 
 def _is_rate(item: object) -> bool:
     return isinstance(item, ReferenceCall) and item.name == "rate"
-
-
-def _undecided(view: RunView, first: ResultRow, second: ResultRow) -> tuple[str, ...]:
-    """Return why the run does not decide that two of its rates differ; nothing if it does."""
-    point = _point(view, first, second)
-    if point is None:
-        return ("no comparison of these two results was made, so that it is not known whether they differ",)
-    if point.outcome is PointOutcome.FASTER:
-        return ()
-    if point.outcome is PointOutcome.EQUAL:
-        return (f"the run finds them equal within {numbers.share(point.within)}",)
-    return (f"it is undecided whether they differ{f': {point.why}' if point.why else ''}",)
-
-
-def _point(view: RunView, first: ResultRow, second: ResultRow) -> PointDecision | None:
-    """Return the comparison of two results of a run; None if they differ in more than the target."""
-    names = {first.case.target, second.case.target}
-    same = (first.case.workload, first.operation, first.case.axes)
-    if same != (second.case.workload, second.operation, second.case.axes):
-        return None
-    for decision in view.analysis.decisions:
-        if (decision.workload, decision.operation) == same[:2] and {decision.base, decision.other} == names:
-            return next((point for point in decision.points if point.axes == same[2]), None)
-    return None
 
 
 def _cost(call: ReferenceCall, views: Mapping[str, RunView]) -> Quoted:
@@ -135,21 +115,25 @@ def _cost(call: ReferenceCall, views: Mapping[str, RunView]) -> Quoted:
 
 def _row(call: ReferenceCall, views: Mapping[str, RunView]) -> tuple[str, ResultRow]:
     """Return the run and the result that `rate(...)` names: the only one with all these properties."""
-    properties = _arguments(call, _OF_ROW, views)
+    properties = _arguments(call, OF_ROW, views)
     run = _run(properties, views)
     rows: Sequence[ResultRow] = views[run].analysis.rows
     for key, wanted in properties.items():
         if key == "run":
             continue
-        values = {_property(row, key): None for row in rows}
+        values = {property_value(row, key): None for row in rows}
         if values.keys() == {None}:
-            raise WrongReferenceError(f"`{call.written}`: no result has a `{key}`", choices_hint(key, _keys(rows)))
-        rows = [row for row in rows if _is(key, _property(row, key), wanted)]
+            raise WrongReferenceError(
+                f"`{call.written}`: no result has a `{key}`", choices_hint(key, property_names(rows))
+            )
+        rows = [row for row in rows if is_value(key, property_value(row, key), wanted)]
         if not rows:
-            known = [_words(key, value) for value in values if value is not None]
-            raise WrongReferenceError(f"`{call.written}`: no result has {key} `{wanted}`", choices_hint(wanted, known))
+            choices = [value_words(key, value) for value in values if value is not None]
+            raise WrongReferenceError(
+                f"`{call.written}`: no result has {key} `{wanted}`", choices_hint(wanted, choices)
+            )
     if len(rows) > 1:
-        raise WrongReferenceError(f"`{call.written}` names {len(rows):,} results", _how_to_choose(rows))
+        raise WrongReferenceError(f"`{call.written}` names {len(rows):,} results", how_to_choose(rows))
     if rows[0].rate is None:
         raise WrongReferenceError(
             f"`{call.written}`: there is no rate, the result is {rows[0].verdict_words}", "leave it out"
@@ -184,48 +168,3 @@ def _run(properties: Mapping[str, str], views: Mapping[str, RunView]) -> str:
         words = f"the paper has no run `{run}`" if run else "the reference names no run"
         raise WrongReferenceError(words, choices_hint(run, views))
     return run
-
-
-def _property(row: ResultRow, key: str) -> AxisValue:
-    case = row.case
-    own: dict[str, AxisValue] = {"target": case.target, "workload": case.workload, "operation": row.operation}
-    return own[key] if key in own else case.axes.get(key, case.parameters.get_value(key))
-
-
-def _keys(rows: Iterable[ResultRow]) -> list[str]:
-    return list(dict.fromkeys([*_OF_ROW[1:], *(axis for row in rows for axis in row.case.axes)]))
-
-
-def _is(key: str, value: AxisValue, wanted: str) -> bool:
-    """Whether a value is the written one: as it is stored, as tables show it, or as a size with another unit."""
-    if value is None:
-        return False
-    plain = wanted.replace(" ", "").casefold()
-    if plain in (str(value).casefold(), _words(key, value).replace(" ", "").casefold()):
-        return True
-    if not isinstance(value, int) or isinstance(value, bool):
-        return False
-    try:
-        return parse_size(wanted) == value
-    except UnitError:
-        return False
-
-
-def _words(key: str, value: AxisValue) -> str:
-    return str(value) if key in _OF_ROW else numbers.axis_value(key, value)
-
-
-def _how_to_choose(rows: Sequence[ResultRow]) -> str:
-    """Return the properties in which results differ, with their values."""
-    texts = []
-    for key in _keys(rows):
-        values = list(dict.fromkeys(_words(key, value) for row in rows if (value := _property(row, key)) is not None))
-        if len(values) > 1:
-            more = f" and {len(values) - _MAX_CHOICES} more" if len(values) > _MAX_CHOICES else ""
-            texts.append(f"{key}={'|'.join(_quoted(value) for value in values[:_MAX_CHOICES])}{more}")
-    return f"add {'; '.join(texts)}"
-
-
-def _quoted(value: str) -> str:
-    compact = value.replace(" ", "")
-    return compact if all(letter.isalnum() or letter in "_.:/+-" for letter in compact) else f'"{value}"'

@@ -29,7 +29,7 @@ from assay.report.document import (
     Table,
     Text,
 )
-from assay.report.draw.drawing import Dot, HeatMap, LineMark
+from assay.report.draw.drawing import Dot, Drawing, HeatMap, LineMark
 from assay.report.sections import cost as cost_section
 from assay.report.sections import environment as environment_section
 from assay.report.sections import method as method_section
@@ -142,7 +142,7 @@ def _drawn(view: RunView) -> Iterator[Chart]:
 
 def _captioned(chart: Chart) -> Chart:
     """Return the chart with a caption that says what it shows: the ends of each line, if all its results are ok."""
-    if isinstance(chart.drawing, HeatMap) or any(dot.look == "open" for dot in chart.drawing.marks_of(Dot)):
+    if not isinstance(chart.drawing, Drawing) or any(dot.look == "open" for dot in chart.drawing.marks_of(Dot)):
         return chart
     drawing = chart.drawing
     names = {key.css_class: key.name for legend in drawing.legends for key in legend.keys}

@@ -1,0 +1,36 @@
+"""What a table or chart shows, in a sentence."""
+
+from collections.abc import Sequence
+
+from assay.report import numbers
+from assay.report.selection.cells import Key, Selection
+from assay.report.selection.properties import heading_words, named_words, property_title
+
+_MAX_FIXED = 3
+"""Most values of a condition that are named."""
+
+
+def selection_words(selection: Selection, part: Key, keys: Sequence[str], unit: str = "") -> str:
+    """Return what is shown, by which properties, and of which work: `Throughput by file size and target; write`.
+
+    Args:
+        selection: The chosen results.
+        part: Its values of `split`.
+        keys: The properties by which values differ.
+        unit: The unit, if it stands nowhere else.
+    """
+    titles = list(dict.fromkeys(selection.quantity.title_of(one) for one in selection.results))
+    by = numbers.listing([property_title(key).lower() for key in keys])
+    unit_words = f" in {unit}" if unit else ""
+    words = f"{numbers.listing(titles) if len(titles) < _MAX_FIXED else 'Values'}{unit_words} by {by}"
+    fixed = [part_words(selection, part)] if part else []
+    for key in selection.options.where:
+        values = selection.sorted_values(key, selection.results)
+        if key not in (*keys, *selection.options.split, *selection.over) and len(values) == 1:
+            fixed.append(named_words(key, values[0]))
+    return f"{words}; {', '.join(fixed)}" if fixed else words
+
+
+def part_words(selection: Selection, part: Key) -> str:
+    """Return the values of `split` of a table or picture, in words."""
+    return ", ".join(heading_words(key, value) for key, value in zip(selection.options.split, part, strict=True))

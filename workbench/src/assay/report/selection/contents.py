@@ -1,0 +1,101 @@
+"""What a chart of chosen results shows: its axes, values, unit and marks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.model.base import AssayError
+from assay.model.study.axis import AxisValue
+from assay.report import numbers
+from assay.report.charts.theme import tooltip_text
+from assay.report.selection.cells import Cell, Key, Selection
+from assay.report.selection.facts import Marks
+from assay.report.selection.properties import heading_words, value_words
+from assay.report.selection.quantities import CellValue, DisplayUnit
+
+MAX_SERIES = 8
+"""Most lines, or bars of a group: as many as there are colours."""
+
+
+@dataclass(frozen=True)
+class ChartContents:
+    """What a picture shows.
+
+    Attributes:
+        axes: The properties by which cells differ.
+        orders: Property -> its values in order.
+        cells: The cells with a value, by their values of `axes`.
+        unit: The unit of all values.
+        marks: Which cells get a mark.
+    """
+
+    selection: Selection
+    axes: tuple[str, ...]
+    orders: Mapping[str, Sequence[AxisValue]]
+    cells: Mapping[Key, Cell]
+    unit: DisplayUnit
+    marks: Marks
+
+    @property
+    def title(self) -> str:
+        """What the values are, with their unit."""
+        results = [one for cell in self.cells.values() for one in cell.results] or self.selection.results
+        title = self.selection.quantity.title_of(results[0])
+        return f"{title} ({self.unit.name})" if self.unit.name else title
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether a value has an interval."""
+        return any(cell.figure is not None and cell.figure.low is not None for cell in self.cells.values())
+
+    def figure(self, key: Key) -> CellValue | None:
+        """Return the value of a cell in the unit of the picture; None if there is none."""
+        cell = self.cells.get(key)
+        if cell is None or cell.figure is None:
+            return None
+        scale = self.unit.scale
+        low, high = (None if end is None else end / scale for end in (cell.figure.low, cell.figure.high))
+        return CellValue(cell.figure.value / scale, low, high)
+
+    def tooltip(self, key: Key) -> str:
+        """Return the position, value and verdicts of a cell, in lines."""
+        where = [heading_words(name, value) for name, value in zip(self.axes, key, strict=True)]
+        figure = self.figure(key)
+        words = "" if figure is None else f"{numbers.significant(figure.value)} {self.unit.name}".strip()
+        return tooltip_text(", ".join(where), words, ", ".join(map(str, self.cells[key].verdicts)))
+
+    def series(self) -> list[tuple[AxisValue, ...]]:
+        """Return the values of the lines or bars, each as the end of a cell's key; one that is empty if all are one.
+
+        Raises:
+            AssayError: There are more than can be told apart.
+        """
+        if len(self.axes) == 1:
+            return [()]
+        name = self.axes[1]
+        found: list[tuple[AxisValue, ...]] = [(value,) for value in self.orders[name]]
+        if len(found) > MAX_SERIES:
+            raise AssayError(
+                f"{name} has {len(found)} values, and at most {MAX_SERIES} can be told apart in a chart",
+                "choose some with where, or make a picture for each with split",
+            )
+        return found
+
+    def number(self, series: tuple[AxisValue, ...]) -> int:
+        """Return the number of a line or bar, which selects its look; a target has the same in every chart."""
+        if not series:
+            return 0
+        name = self.axes[1]
+        order = list(self.orders[name])
+        if name == "target":
+            every: list[AxisValue] = list(dict.fromkeys(one.row.case.target for one in self.selection.results))
+            order = every if len(every) <= MAX_SERIES else order
+        return order.index(series[0])
+
+    def name(self, series: tuple[AxisValue, ...]) -> str:
+        """Return the name of a line or bar."""
+        return series_name(self.axes[1], series[0]) if series else ""
+
+
+def series_name(key: str, value: AxisValue) -> str:
+    """Return a value as the name of a line, a bar or a group of bars."""
+    return numbers.operation_title(str(value)) if key == "operation" else value_words(key, value)

@@ -1,0 +1,236 @@
+"""What must be known of the values of a table or chart: how they were made, their verdicts, and what they lack."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from assay.model.result.imported import programs
+from assay.model.result.verdict import MEANINGS, Verdict
+from assay.report import numbers
+from assay.report.selection.cells import Cell, Key, Selection
+from assay.report.selection.decided import undecided_reasons
+from assay.report.selection.properties import (
+    OF_ROW,
+    RunResult,
+    host_of,
+    named_words,
+    property_title,
+    value_words,
+)
+
+_SIGNS = "†‡§¶#"
+_UNDECIDED, _LACKING = "≈", "°"
+_MAX_NAMED = 4
+_MAX_LACKING = 2
+_DAY = 10
+"""Letters of a date."""
+_SUMMARIES = {"mean": "mean", "max": "greatest value", "min": "least value"}
+
+
+class Marks:
+    """Signs behind the values of cells, and what they mean.
+
+    A verdict that all cells have gets no sign, only a sentence.
+    """
+
+    def __init__(self, selection: Selection, cells: Iterable[Cell]) -> None:
+        """Collect the verdicts of cells that have a value."""
+        self._selection = selection
+        self._cells = [cell for cell in cells if cell.figure is not None and cell.results]
+        found = [verdict for cell in self._cells for verdict in cell.verdicts]
+        self._verdicts = list(dict.fromkeys(sorted(found, key=list(Verdict).index)))
+        self._common = [item for item in self._verdicts if all(item in cell.verdicts for cell in self._cells)]
+        marked = [item for item in self._verdicts if item not in self._common]
+        self._signs = {item: _sign(place) for place, item in enumerate(marked)}
+        self._partly = sum(cell.is_partly_checked for cell in self._cells)
+        self._ok = sum(not cell.verdicts for cell in self._cells)
+        self._lacking: dict[int, str] = {}
+        self._undecided = {id(cell) for cell in self._cells if _is_undecided(selection, cell)}
+
+    def add_lacking(self, cell: Cell, words: str) -> None:
+        """Mark a cell that lacks values that others beside it have."""
+        self._lacking[id(cell)] = words
+
+    def of(self, cell: Cell) -> str:
+        """Return the signs of a cell, with a blank before them; empty if it has none."""
+        signs = [self._signs[item] for item in cell.verdicts if item in self._signs]
+        signs += [_LACKING] if id(cell) in self._lacking else []
+        signs += [_UNDECIDED] if id(cell) in self._undecided and not self._all_undecided else []
+        return f" {''.join(signs)}" if signs else ""
+
+    @property
+    def _all_undecided(self) -> bool:
+        return len(self._undecided) == len([cell for cell in self._cells if cell.base_results and not _is_base(cell)])
+
+    def sentences(self) -> list[str]:
+        """Return what the signs mean, and what is true of all cells; empty if all values are ok."""
+        one_of = "at least one result behind it is " if self._selection.over or self._selection.quantity.base else ""
+        all_of = "each is of at least one result that is" if one_of else "all are"
+        texts = [f"All values: {all_of} {item} ({_meaning(item)})." for item in self._common]
+        texts += [f"{sign} {one_of}{item}: {_meaning(item)}." for item, sign in self._signs.items()]
+        texts += self._partly_sentence()
+        texts += self._lacking_sentence(_LACKING)
+        if self._undecided and self._all_undecided:
+            texts.append("No comparison decides whether the targets differ.")
+        elif self._undecided:
+            texts.append(f"{_UNDECIDED} it is not decided whether the two targets differ.")
+        return texts
+
+    def is_marked(self, cell: Cell) -> bool:
+        """Whether a chart marks a cell: it has a verdict that not all have, or lacks values that others have."""
+        return id(cell) in self._lacking or any(item in self._signs for item in cell.verdicts)
+
+    def chart_sentences(self, look: str) -> list[str]:
+        """Return what is true of all values of a chart, and how many are marked why.
+
+        Args:
+            look: How marked values look, such as `Hollow`.
+        """
+        texts = self.sentences()[: len(self._common)]
+        counts = {item: sum(item in cell.verdicts for cell in self._cells) for item in self._signs}
+        if counts:
+            words = numbers.listing([f"{count} {item}" for item, count in counts.items()])
+            one_of = " (at least one result behind each)" if self._selection.over else ""
+            texts.append(f"{look}: {words}{one_of}.")
+        return [*texts, *self._partly_sentence(), *self._lacking_sentence(look.lower())]
+
+    def _partly_sentence(self) -> list[str]:
+        """Return for how many values that are ok some checks lacked evidence."""
+        if not self._partly:
+            return []
+        which = "All values" if self._ok == len(self._cells) else "The other values"
+        part = "" if self._partly == self._ok else f"for {self._partly} of these {self._ok} "
+        return [f"{which} passed every check that could run; {part}some checks lacked evidence."]
+
+    def _lacking_sentence(self, sign: str) -> list[str]:
+        if not self._lacking:
+            return []
+        named = list(dict.fromkeys(self._lacking.values()))
+        more = f"; {len(named) - _MAX_LACKING} more" if len(named) > _MAX_LACKING else ""
+        words = f"{'; '.join(named[:_MAX_LACKING])}{more}"
+        start = f"{numbers.capitalized(sign)} not of all values that others have ({words})"
+        return [f"{start}: differences may come from what is missing."]
+
+
+def _sign(place: int) -> str:
+    return _SIGNS[place % len(_SIGNS)] * (1 + place // len(_SIGNS))
+
+
+def _meaning(verdict: Verdict) -> str:
+    return _lower(MEANINGS[verdict].sentence).rstrip(".")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _is_base(cell: Cell) -> bool:
+    return all(one.row is base.row for one, base in zip(cell.results, cell.base_results, strict=True))
+
+
+def _is_undecided(selection: Selection, cell: Cell) -> bool:
+    """Whether a cell is a ratio of two results of which the run does not decide that they differ, or of summaries."""
+    if not cell.base_results or _is_base(cell):
+        return False
+    if selection.over:
+        return True
+    one, base = cell.results[0], cell.base_results[0]
+    return bool(undecided_reasons(one.view, one.row, base.row))
+
+
+def lacking_points(selection: Selection, keys: Sequence[str], cells: Mapping[Key, Cell]) -> dict[Key, str]:
+    """Return the cells that lack values over which others are summarised that differ only in run, target or work.
+
+    Each comes with the values that it lacks, in words.
+    """
+    if not selection.over:
+        return {}
+    shared = [place for place, key in enumerate(keys) if key not in (*OF_ROW, "host", "verdict")]
+    groups: dict[Key, list[Key]] = {}
+    for key in cells:
+        groups.setdefault(tuple(key[place] for place in shared), []).append(key)
+    found = {}
+    for group in groups.values():
+        every = dict.fromkeys(point for key in group for point in cells[key].points)
+        for key in group:
+            missing = [point for point in every if point not in cells[key].points]
+            if missing and cells[key].points:
+                found[key] = f"{_named(keys, key)}: no {_points_words(selection, missing)}"
+    return found
+
+
+def _named(keys: Sequence[str], key: Key) -> str:
+    return ", ".join(named_words(name, value) for name, value in zip(keys, key, strict=True))
+
+
+def _key_words(keys: Sequence[str], key: Key) -> str:
+    return ", ".join(value_words(name, value) for name, value in zip(keys, key, strict=True))
+
+
+def _points_words(selection: Selection, points: Sequence[Key]) -> str:
+    words = [_key_words(selection.over, point) for point in points[:_MAX_NAMED]]
+    more = [f"{len(points) - _MAX_NAMED} more"] if len(points) > _MAX_NAMED else []
+    return f"{_listed(selection.over)} {numbers.listing([*words, *more])}"
+
+
+def _listed(keys: Sequence[str]) -> str:
+    return numbers.listing([property_title(key).lower() for key in keys])
+
+
+def summary_sentence(selection: Selection, cells: Iterable[Cell], has_counts: bool = False) -> str:
+    """Return over what the values are summarised, and of how many values each is; empty if they are not.
+
+    Args:
+        selection: The chosen results.
+        cells: The cells.
+        has_counts: A column states of how many values each is.
+    """
+    if not selection.summary:
+        return ""
+    counts = sorted({len(cell.points) for cell in cells if cell.figure is not None})
+    words = f"{numbers.capitalized(_SUMMARIES[selection.summary])} over {_listed(selection.over)}"
+    if selection.quantity.base:
+        words = f"Ratio of the two targets' {_SUMMARIES[selection.summary]}s over {_listed(selection.over)}"
+        words += ", both over the same values"
+    if has_counts or not counts:
+        return f"{words}, of as many values as the last column states."
+    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{words}, of {number} {'value' if counts[-1] == 1 else 'values'} each."
+
+
+def repeats_sentence(selection: Selection, cells: Iterable[Cell]) -> str:
+    """Return how many repeats each result is of; empty for quantities that are of no repeats."""
+    if not selection.quantity.of_repeats:
+        return ""
+    counts = sorted({one.row.rate.n for cell in cells for one in cell.results if one.row.rate is not None})
+    if not counts or counts[-1] == 0:
+        return ""
+    if counts == [1]:
+        return "Each result is a single measurement."
+    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    words = {"medians": "Results are medians of", "pooled": "Each result is of all operations of"}
+    return f"{words[selection.quantity.of_repeats]} {number} repeats."
+
+
+def mixture_sentence(cells: Iterable[Cell]) -> str:
+    """Return where and when the runs were measured, if the values are of runs that differ in it; else empty."""
+    results = {one.run: one for cell in cells for one in (*cell.results, *cell.base_results)}
+    if len(results) < 2:
+        return ""
+    origins = {run: _origin(one) for run, one in results.items()}
+    if len(set(origins.values())) == 1 and not any(one.view.run.imports for one in results.values()):
+        return ""
+    words = numbers.listing([f"{run} ({origin})" for run, origin in origins.items()])
+    return f"The runs were not measured together, so differences may come from machine, settings or time: {words}."
+
+
+def _origin(one: RunResult) -> str:
+    """Return date and machine of a run, or with which tools an imported one was measured."""
+    run = one.view.run
+    if run.imports:
+        return f"imported from {programs(run.imports)}"
+    host = host_of(one.view)
+    return f"{numbers.utc_time(run.created_at)[:_DAY]}, {host or 'machine not recorded'}"
+
+
+def are_all_ok(cells: Iterable[Cell]) -> bool:
+    """Return whether all results behind cells are ok, so that a caption may say what is to be seen."""
+    return all(not cell.verdicts for cell in cells)

@@ -1,0 +1,255 @@
+"""Quantities of results that tables and charts show: rates, latencies, ratios, costs, each with its unit."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.model.base import AssayError
+from assay.model.result.percentile import MIN_OPS
+from assay.model.result.result import Estimate
+from assay.model.units import DURATION_UNITS, UnitError, choices_hint, parse_throughput
+from assay.report import numbers
+from assay.report.costs import target_costs
+from assay.report.measure import measure_of
+from assay.report.selection.options import RATIO, ValueChoice
+from assay.report.selection.properties import RunResult
+
+Dimension = Literal["bytes", "operations", "time", "money", "ratio", "share", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class CellValue:
+    """A value of a quantity, with both ends of its 95 % interval; None without an interval."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayUnit:
+    """A unit.
+
+    Attributes:
+        name: Its name; empty if values have none.
+        scale: Divides a stored value to give a number in this unit.
+        dimension: What it measures: values of different dimensions never stand in one column.
+    """
+
+    name: str
+    scale: float
+    dimension: Dimension
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A quantity.
+
+    Attributes:
+        title: Name for headings and axes; empty: that of the measure of each operation.
+        get: Returns the value of a result; None if it has none.
+        unit: Returns the usual unit of a result's value.
+        of_target: It is a property of the target, the same for all results on it.
+        has_interval: It is printed with its interval.
+        base: Target of a ratio; empty for other quantities.
+        missing: Why a result may have no value.
+        of_repeats: How a value is made of the repeats: their median, all their operations together, or neither.
+    """
+
+    title: str
+    get: Callable[[RunResult], CellValue | None]
+    unit: Callable[[RunResult], DisplayUnit]
+    of_target: bool = False
+    has_interval: bool = False
+    base: str = ""
+    missing: str = "not measured"
+    of_repeats: Literal["medians", "pooled", ""] = "medians"
+
+    def title_of(self, result: RunResult) -> str:
+        """Return the title for a heading above a result's value."""
+        return self.title or measure_of(result.row.operation).title
+
+
+_TIMES = {"latency": "mean", "min": "min", "max": "max", **{name: name for name in MIN_OPS}}
+"""Name of a quantity -> name of a latency."""
+_PLAIN = ("rate", "interval", "iops", *_TIMES, "spread", "repeats", "cost_month")
+NAMES = (*_PLAIN, f"{{{RATIO}: TARGET}}")
+"""How quantities are written."""
+
+
+def quantity_of(choice: ValueChoice, results: Iterable[RunResult]) -> Quantity:
+    """Return the quantity that an author names.
+
+    Args:
+        choice: Its name.
+        results: All results of the chosen runs, also those that conditions leave out.
+
+    Raises:
+        AssayError: There is no such quantity, or no target of a ratio's name.
+    """
+    name = choice.name
+    if name == RATIO:
+        return _ratio_to(choice.base, list(results))
+    if name in _TIMES:
+        return _time(name)
+    if name not in _PLAIN:
+        raise AssayError(f"there is no value `{name}`", choices_hint(name, NAMES))
+    made: dict[str, Callable[[], Quantity]] = {
+        "rate": lambda: Quantity("", lambda one: _of(one.row.rate), _rate_unit),
+        "interval": lambda: Quantity("", lambda one: _of(one.row.rate), _rate_unit, has_interval=True),
+        "iops": lambda: Quantity(
+            "Operations per second", lambda one: _of(one.row.iops), _fixed("operations/s", 1.0, "operations")
+        ),
+        "spread": lambda: Quantity(
+            "Standard deviation / mean over repeats", _spread, _fixed("%", 0.01, "share"), of_repeats=""
+        ),
+        "repeats": lambda: Quantity(
+            "Repeats",
+            lambda one: CellValue(one.row.rate.n if one.row.rate else 0),
+            _fixed("", 1.0, "count"),
+            of_repeats="",
+        ),
+        "cost_month": _cost_month,
+    }
+    return made[name]()
+
+
+def _of(estimate: Estimate | None) -> CellValue | None:
+    return None if estimate is None else CellValue(estimate.median, estimate.low, estimate.high)
+
+
+def _spread(result: RunResult) -> CellValue | None:
+    rate = result.row.rate
+    return None if rate is None or rate.spread is None else CellValue(rate.spread)
+
+
+def _repeats(result: RunResult) -> CellValue:
+    return CellValue(result.row.rate.n if result.row.rate else 0)
+
+
+def _fixed(text: str, scale: float, dimension: Dimension) -> Callable[[RunResult], DisplayUnit]:
+    unit = DisplayUnit(text, scale, dimension)
+    return lambda _: unit
+
+
+def _rate_unit(result: RunResult) -> DisplayUnit:
+    measure = measure_of(result.row.operation)
+    return DisplayUnit(measure.unit, measure.scale, "operations" if measure.is_count else "bytes")
+
+
+def _time(name: str) -> Quantity:
+    """Return a latency: a percentile over repeats, or the mean, least or greatest of all operations together."""
+
+    def get(result: RunResult) -> CellValue | None:
+        if name not in MIN_OPS:
+            value = result.row.latency.get(_TIMES[name])
+            return None if value is None else CellValue(value)
+        found = result.row.percentile(name)
+        return None if found is None or found.value is None else CellValue(found.value, *found.interval)
+
+    words = {"latency": "Mean latency", "min": "Least latency", "max": "Greatest latency", "p50": "Median latency"}
+    return Quantity(
+        words.get(name, f"Latency, {name}"),
+        get,
+        _fixed("ns", 1.0, "time"),
+        missing="no latency was recorded, or of too few operations for this percentile",
+        of_repeats="medians" if name in MIN_OPS else "pooled",
+    )
+
+
+def _ratio_to(base: str, results: list[RunResult]) -> Quantity:
+    """Return the rate divided by that of the same work on another target of the same run.
+
+    Raises:
+        AssayError: No result is of that target.
+    """
+    targets = list(dict.fromkeys(one.row.case.target for one in results))
+    if base not in targets:
+        raise AssayError(f"{RATIO}: no result is of target `{base}`", choices_hint(base, targets))
+    return Quantity(
+        f"Ratio to {base}",
+        lambda one: _of(one.row.rate),
+        _fixed("×", 1.0, "ratio"),
+        base=base,
+        missing=f"not measured, or not on {base}",
+    )
+
+
+def _cost_month() -> Quantity:
+    costs: dict[int, Mapping[str, tuple[float, str]]] = {}
+
+    def found(result: RunResult) -> tuple[float, str] | None:
+        view = result.view
+        if id(view) not in costs:
+            items = target_costs(view)
+            costs[id(view)] = {one.target: (float(one.cost.month), one.cost.currency) for one in items}
+        if view.run.prices is None:
+            raise AssayError(f"run {result.run} has no prices", "only runs of studies with `prices:` have costs")
+        return costs[id(view)].get(result.row.case.target)
+
+    def get(result: RunResult) -> CellValue | None:
+        cost = found(result)
+        return None if cost is None else CellValue(cost[0])
+
+    def unit(result: RunResult) -> DisplayUnit:
+        cost = found(result)
+        return DisplayUnit("" if cost is None else cost[1], 1.0, "money")
+
+    return Quantity("Cost of a month", get, unit, of_target=True, missing="no design with a price", of_repeats="")
+
+
+def shown_unit(quantity: Quantity, results: Iterable[RunResult], wanted: str, values: Iterable[float]) -> DisplayUnit:
+    """Return the unit of a column or contents.
+
+    Args:
+        quantity: What is shown.
+        results: The results behind it; at least one.
+        wanted: The unit that the author names; empty: the usual one.
+        values: All values, in the stored unit.
+
+    Raises:
+        AssayError: The results have values of several dimensions, or none that is measured in that unit.
+    """
+    units = list(dict.fromkeys(quantity.unit(one) for one in results))
+    dimensions = {unit.dimension for unit in units}
+    if len(dimensions) > 1 or len({unit.name for unit in units if unit.name}) > 1:
+        words = numbers.listing([unit.name for unit in units])
+        raise AssayError(
+            f"{words} would stand in one column", "give each its own with columns or split, such as operation"
+        )
+    usual = next((unit for unit in units if unit.name), units[0])
+    if wanted:
+        return _unit_named(wanted, usual)
+    if usual.dimension == "time":
+        return _time_unit(max(values, default=1.0))
+    return usual
+
+
+def _time_unit(greatest: float) -> DisplayUnit:
+    for text, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if greatest >= scale:
+            return DisplayUnit(text, scale, "time")
+    return DisplayUnit("ns", 1.0, "time")
+
+
+def _unit_named(wanted: str, usual: DisplayUnit) -> DisplayUnit:
+    """Return the unit that an author names.
+
+    Raises:
+        AssayError: It is unknown, or measures something else.
+    """
+    scale: float | None = None
+    if usual.dimension == "bytes":
+        try:
+            scale = parse_throughput(f"1{wanted}")
+        except UnitError as error:
+            raise AssayError(f"unit `{wanted}`: {error.message}", "write one such as MB/s, KiB/s or Gb/s") from None
+    elif usual.dimension == "time":
+        scale = DURATION_UNITS.get(wanted.replace("µ", "u"))
+        if scale is None:
+            raise AssayError(f"there is no unit of time `{wanted}`", choices_hint(wanted, DURATION_UNITS))
+    elif wanted == usual.name:
+        scale = usual.scale
+    if scale is None:
+        raise AssayError(f"values in {usual.name or 'no unit'} cannot be shown in {wanted}", "leave `unit` out")
+    return DisplayUnit(wanted, float(scale), usual.dimension)
