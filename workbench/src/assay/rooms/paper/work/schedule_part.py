@@ -86,7 +86,7 @@ def schedule_blocks(options: ScheduleOptions, context: PaperContext) -> list[Blo
     rows = tuple((bar.name, _moment(bar.start, with_time), Num(bar.how_long, bar.end - bar.start)) for bar in bars)
     columns = (Column("What" if with_time else "Task"), Column("Start"), Column("Takes", is_numeric=True))
     caption = options.caption or ("Tasks with their dates." if options.tasks else "When the results were measured.")
-    chart = Chart("schedule", "", caption, _drawing(bars, is_short))
+    chart = Chart("schedule", "Schedule", caption, _drawing(bars, is_short))
     return [chart, Table("tasks", columns, rows, "The same in numbers.")]
 
 
