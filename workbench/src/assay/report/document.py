@@ -114,6 +114,7 @@ class Table:
 
     Attributes:
         is_interactive: The table is so long that a page lets the reader sort and filter it.
+        notes: What signs in its cells mean; it stands below it.
     """
 
     id: str
@@ -121,6 +122,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     is_interactive: bool = False
+    notes: str = ""
 
     @classmethod
     def of(

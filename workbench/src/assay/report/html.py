@@ -170,7 +170,7 @@ def _table(table: doc.Table) -> str:
         kind = " data-number" if column.is_numeric else ""
         heads.append(f"<th scope=col{kind}{facet}><span>{escape(column.title)}</span>{unit}")
     rows = "\n".join(f"<tr>{''.join(_cell(cell) for cell in row)}" for row in table.rows)
-    caption = f"<p class=caption>{escape(table.caption)}</p>" if table.caption else ""
+    caption = "".join(f"<p class=caption>{escape(text)}</p>" for text in (table.notes, table.caption) if text)
     kind = " interactive" if table.is_interactive else ""
     inner = f'<table id="{table.id}"><thead><tr>{"".join(heads)}</thead><tbody>\n{rows}</tbody></table>'
     return f'<div class="table{kind}"><div class=scroll tabindex=0>{inner}</div>{caption}</div>'

@@ -105,6 +105,8 @@ def _table(table: doc.Table) -> Iterator[str]:
     rule = ["---:" if column.is_numeric else "---" for column in table.columns]
     lines = [[_plain(head) or " " for head in heads], rule, *([_cell(cell) for cell in row] for row in table.rows)]
     yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    if table.notes:
+        yield _plain(table.notes)
 
 
 def _pictures(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[str]:

@@ -159,7 +159,7 @@ def _table(table: doc.Table, width: int | None) -> list[StyledLine]:
     lines += [(rule, False), *((line, False) for row in rows for line in _row(row, columns, widths))]
     if left_out:
         lines += _folded(f"columns left out: {', '.join(left_out)}", width)
-    return lines + (_folded(table.caption, width) if table.caption else [])
+    return [*lines, *(line for text in (table.notes, table.caption) if text for line in _folded(text, width))]
 
 
 def _fitting(table: doc.Table, shown: list[int], width: int) -> tuple[list[int], list[str]]:

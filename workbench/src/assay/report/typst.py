@@ -219,6 +219,7 @@ def _table(table: doc.Table) -> Iterator[Data]:
         ],
         "rows": [[_cell(cell) for cell in row] for row in layout.table.rows],
         "caption": _plain(layout.table.caption),
+        "notes": _plain(layout.table.notes),
         "size": layout.size_pt,
         "landscape": layout.is_landscape,
     }

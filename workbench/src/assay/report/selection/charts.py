@@ -5,6 +5,7 @@ from typing import Literal
 
 from assay.model.base import AssayError
 from assay.model.study.axis import AxisValue
+from assay.report import numbers
 from assay.report.document import Block, Chart, Gallery
 from assay.report.draw.drawing import Drawing, HeatMap, Surface
 from assay.report.selection import facts, highlights
@@ -13,7 +14,7 @@ from assay.report.selection.cells import Cell, Key, Selection
 from assay.report.selection.contents import ChartContents
 from assay.report.selection.fields import heat_map, surface
 from assay.report.selection.lines_and_bars import bar_chart, line_chart
-from assay.report.selection.options import SelectionOptions
+from assay.report.selection.options import SelectionOptions, Words
 from assay.report.selection.quantities import shown_unit
 from assay.report.selection.tables import ordered_keys, split_cells
 from assay.report.view import RunView
@@ -39,13 +40,13 @@ class ChartOptions(SelectionOptions):
         kind: `lines`, `bars`, `heat` (a map) or `surface` (in three dimensions).
         x: Property along the first axis.
         y: Property along the second axis of a heat map or surface.
-        series: Property with a line or bars for each value; of a heat map a panel for each.
+        series: Properties with a line or bars for each of their values; of a heat map a panel for each.
     """
 
     kind: ChartKind
     x: str = ""
     y: str = ""
-    series: str = ""
+    series: Words = ()
 
 
 def chart_blocks(options: ChartOptions, views: Mapping[str, RunView]) -> list[Block]:
@@ -76,7 +77,7 @@ def _axes(options: ChartOptions) -> tuple[str, ...]:
             raise AssayError(f"a chart of kind {options.kind} needs `{name}`", f"write {name}: and a property")
         if value and name not in (*needed, *further):
             raise AssayError(f"a chart of kind {options.kind} has no `{name}`", "leave it out, or use split")
-    axes = tuple(value for value in (options.x, options.y, options.series) if value)
+    axes = tuple(value for value in (options.x, options.y, *options.series) if value)
     every = (*options.split, *axes)
     if doubled := [key for key in every if every.count(key) > 1]:
         raise AssayError(f"`{doubled[0]}` stands there twice", "leave it out of x, y, series or split")
@@ -86,21 +87,25 @@ def _axes(options: ChartOptions) -> tuple[str, ...]:
 def _chart(
     selection: Selection, options: ChartOptions, axes: Sequence[str], part: Key, cells: Mapping[Key, Cell]
 ) -> Chart:
-    known = {key: cell for key, cell in cells.items() if cell.figure is not None}
+    known = {key: cell for key, cell in cells.items() if cell.figure is not None and None not in key}
     if not known:
         where = f" for {part_words(selection, part)}" if part else ""
-        raise AssayError(f"there is nothing to draw{where}: {selection.quantity.missing}", "choose another value")
+        without = [name for place, name in enumerate(axes) if all(key[place] is None for key in cells)]
+        reason = f"no result has {without[0]}" if without else selection.quantity.missing
+        raise AssayError(f"there is nothing to draw{where}: {reason}", "choose others with where, or another value")
     results = [one for cell in known.values() for one in cell.results] or selection.results
     values = [cell.figure.value for cell in known.values() if cell.figure is not None]
     unit = shown_unit(selection.quantity, results, options.unit, values)
     marks = facts.Marks(selection, known.values())
-    lacking = facts.lacking_points(selection, axes, known)
-    for key, words in lacking.items():
+    for key, words in facts.lacking_points(selection, axes, known).items():
         marks.add_lacking(known[key], words)
     orders = {name: _values(selection, name, [key[place] for key in known]) for place, name in enumerate(axes)}
-    contents = ChartContents(selection, tuple(axes), orders, known, unit, marks)
+    contents = ChartContents(selection, tuple(axes), orders, known, unit, marks, len(options.series))
     title = part_words(selection, part) if part else selection_words(selection, part, axes)
     caption = _caption(options, contents, selection_words(selection, (), axes) if part else "")
+    if left_out := sum(None in key and cell.figure is not None for key, cell in cells.items()):
+        names = [name for place, name in enumerate(axes) if any(key[place] is None for key in cells)]
+        caption += f" Left out: {numbers.plural(left_out, 'value')} without {numbers.listing(names)}."
     return Chart("chart", title, caption, _drawing(options.kind, contents), wide=options.kind != "lines")
 
 

@@ -13,7 +13,7 @@ from assay.report.selection.properties import heading_words, value_words
 from assay.report.selection.quantities import CellValue, DisplayUnit
 
 MAX_SERIES = 8
-"""Most lines, or bars of a group: as many as there are colours."""
+"""Most lines, bars of a group, or panels: as many as there are colours."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class ChartContents:
         cells: The cells with a value, by their values of `axes`.
         unit: The unit of all values.
         marks: Which cells get a mark.
+        series_count: How many of the last properties are those of lines, bars or panels.
     """
 
     selection: Selection
@@ -34,6 +35,12 @@ class ChartContents:
     cells: Mapping[Key, Cell]
     unit: DisplayUnit
     marks: Marks
+    series_count: int
+
+    @property
+    def series_names(self) -> tuple[str, ...]:
+        """The properties whose values are lines, bars or panels."""
+        return self.axes[len(self.axes) - self.series_count :]
 
     @property
     def title(self) -> str:
@@ -63,37 +70,36 @@ class ChartContents:
         words = "" if figure is None else f"{numbers.significant(figure.value)} {self.unit.name}".strip()
         return tooltip_text(", ".join(where), words, ", ".join(map(str, self.cells[key].verdicts)))
 
-    def series(self) -> list[tuple[AxisValue, ...]]:
-        """Return the values of the lines or bars, each as the end of a cell's key; one that is empty if all are one.
+    def series(self) -> list[Key]:
+        """Return the values of the lines, bars or panels, each as the end of a cell's key; an empty one if all are one.
 
         Raises:
             AssayError: There are more than can be told apart.
         """
-        if len(self.axes) == 1:
-            return [()]
-        name = self.axes[1]
-        found: list[tuple[AxisValue, ...]] = [(value,) for value in self.orders[name]]
+        names, count = self.series_names, len(self.axes) - self.series_count
+        orders = [list(self.orders[name]) for name in names]
+        keys = {key[count:] for key in self.cells}
+        found = sorted(keys, key=lambda key: [order.index(value) for order, value in zip(orders, key, strict=True)])
         if len(found) > MAX_SERIES:
             raise AssayError(
-                f"{name} has {len(found)} values, and at most {MAX_SERIES} can be told apart in a chart",
+                f"{' and '.join(names)} have {len(found)} values, and a chart shows at most {MAX_SERIES}",
                 "choose some with where, or make a picture for each with split",
             )
         return found
 
-    def number(self, series: tuple[AxisValue, ...]) -> int:
+    def number(self, series: Key) -> int:
         """Return the number of a line or bar, which selects its look; a target has the same in every chart."""
-        if not series:
-            return 0
-        name = self.axes[1]
-        order = list(self.orders[name])
-        if name == "target":
-            every: list[AxisValue] = list(dict.fromkeys(one.row.case.target for one in self.selection.results))
-            order = every if len(every) <= MAX_SERIES else order
-        return order.index(series[0])
+        if self.series_names == ("target",):
+            every = self.selection.sorted_values("target", self.selection.results)
+            if len(every) <= MAX_SERIES:
+                return every.index(series[0])
+        return self.series().index(series)
 
-    def name(self, series: tuple[AxisValue, ...]) -> str:
-        """Return the name of a line or bar."""
-        return series_name(self.axes[1], series[0]) if series else ""
+    def name(self, series: Key) -> str:
+        """Return the name of a line, bar or panel."""
+        if self.series_count == 1:
+            return series_name(self.series_names[0], series[0])
+        return ", ".join(heading_words(name, value) for name, value in zip(self.series_names, series, strict=True))
 
 
 def series_name(key: str, value: AxisValue) -> str:

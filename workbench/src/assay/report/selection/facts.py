@@ -60,19 +60,27 @@ class Marks:
     def _all_undecided(self) -> bool:
         return len(self._undecided) == len([cell for cell in self._cells if cell.base_results and not _is_base(cell)])
 
-    def sentences(self) -> list[str]:
-        """Return what the signs mean, and what is true of all cells; empty if all values are ok."""
-        one_of = "at least one result behind it is " if self._selection.over or self._selection.quantity.base else ""
-        all_of = "each is of at least one result that is" if one_of else "all are"
-        texts = [f"All values: {all_of} {item} ({_meaning(item)})." for item in self._common]
-        texts += [f"{sign} {one_of}{item}: {_meaning(item)}." for item, sign in self._signs.items()]
-        texts += self._partly_sentence()
+    def notes(self) -> list[str]:
+        """Return what the signs in cells mean; none if no cell has a sign."""
+        one_of = "at least one result behind it is " if self._is_of_several else ""
+        texts = [f"{sign} {one_of}{item}: {_meaning(item)}." for item, sign in self._signs.items()]
         texts += self._lacking_sentence(_LACKING)
-        if self._undecided and self._all_undecided:
-            texts.append("No comparison decides whether the targets differ.")
-        elif self._undecided:
+        if self._undecided and not self._all_undecided:
             texts.append(f"{_UNDECIDED} it is not decided whether the two targets differ.")
         return texts
+
+    def common_sentences(self) -> list[str]:
+        """Return what is true of all cells, or of all without a sign."""
+        all_of = "at least one result behind each is" if self._is_of_several else "all are"
+        texts = [f"All values: {all_of} {item} ({_meaning(item)})." for item in self._common]
+        texts += self._partly_sentence()
+        if self._undecided and self._all_undecided:
+            texts.append("No comparison decides whether the targets differ.")
+        return texts
+
+    @property
+    def _is_of_several(self) -> bool:
+        return bool(self._selection.over or self._selection.quantity.base)
 
     def is_marked(self, cell: Cell) -> bool:
         """Whether a chart marks a cell: it has a verdict that not all have, or lacks values that others have."""
@@ -84,13 +92,13 @@ class Marks:
         Args:
             look: How marked values look, such as `Hollow`.
         """
-        texts = self.sentences()[: len(self._common)]
+        texts = []
         counts = {item: sum(item in cell.verdicts for cell in self._cells) for item in self._signs}
         if counts:
             words = numbers.listing([f"{count} {item}" for item, count in counts.items()])
-            one_of = " (at least one result behind each)" if self._selection.over else ""
+            one_of = " (at least one result behind each)" if self._is_of_several else ""
             texts.append(f"{look}: {words}{one_of}.")
-        return [*texts, *self._partly_sentence(), *self._lacking_sentence(look.lower())]
+        return [*texts, *self._lacking_sentence(look.lower()), *self.common_sentences()]
 
     def _partly_sentence(self) -> list[str]:
         """Return for how many values that are ok some checks lacked evidence."""
@@ -152,7 +160,8 @@ def lacking_points(selection: Selection, keys: Sequence[str], cells: Mapping[Key
         every = dict.fromkeys(point for key in group for point in cells[key].points)
         for key in group:
             missing = [point for point in every if point not in cells[key].points]
-            if missing and cells[key].points:
+            is_without = all(value is None for point in cells[key].points for value in point)
+            if missing and not is_without:
                 found[key] = f"{_named(keys, key)}: no {_points_words(selection, missing)}"
     return found
 

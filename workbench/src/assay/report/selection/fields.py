@@ -7,8 +7,9 @@ from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.draw.drawing import HeatCell, HeatMap, Surface
 from assay.report.draw.scales import AxisScale, scale_from_zero
+from assay.report.selection.cells import Key
 from assay.report.selection.contents import ChartContents
-from assay.report.selection.properties import heading_words, property_title, value_words
+from assay.report.selection.properties import property_title, value_words
 
 _MAX_VALUES = 40
 """Most values of an axis."""
@@ -24,7 +25,7 @@ def heat_map(contents: ChartContents) -> HeatMap:
         AssayError: An axis has too many values.
     """
     columns, rows = _axis_values(contents, 0), _axis_values(contents, 1)
-    panels = [(value,) for value in contents.orders[contents.axes[2]]] if len(contents.axes) > 2 else [()]
+    panels = contents.series()
     figures = [figure.value for key in contents.cells if (figure := contents.figure(key)) is not None]
     positive = [value for value in figures if value > 0] or [1.0]
     low, high = min(positive), max(positive)
@@ -38,13 +39,7 @@ def heat_map(contents: ChartContents) -> HeatMap:
         property_title(contents.axes[1]),
         tuple(value_words(contents.axes[0], value) for value in columns),
         tuple(value_words(contents.axes[1], value) for value in rows),
-        tuple(
-            (
-                heading_words(contents.axes[2], panel[0]) if panel else "",
-                tuple(_cells(contents, columns, rows, panel)),
-            )
-            for panel in panels
-        ),
+        tuple((contents.name(panel), tuple(_cells(contents, columns, rows, panel))) for panel in panels),
         AxisScale(low, high, logarithmic=True),
         contents.title,
         width,
@@ -62,7 +57,7 @@ def _axis_values(contents: ChartContents, place: int) -> Sequence[AxisValue]:
 
 
 def _cells(
-    contents: ChartContents, columns: Sequence[AxisValue], rows: Sequence[AxisValue], panel: tuple[AxisValue, ...]
+    contents: ChartContents, columns: Sequence[AxisValue], rows: Sequence[AxisValue], panel: Key
 ) -> list[HeatCell]:
     found = []
     for up, row in enumerate(rows):

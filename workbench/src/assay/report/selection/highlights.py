@@ -55,7 +55,11 @@ def _ends(contents: ChartContents) -> str:
 
 def _crossings(contents: ChartContents) -> Iterator[str]:
     """Yield where one target's line crosses another's, if the run decides on both sides which target is faster."""
-    if contents.axes[1:] != ("target",) or contents.selection.over or contents.selection.options.value.name != "rate":
+    if (
+        contents.series_names != ("target",)
+        or contents.selection.over
+        or contents.selection.options.value.name != "rate"
+    ):
         return
     places, series = contents.orders[contents.axes[0]], contents.series()
     for number, first in enumerate(series):

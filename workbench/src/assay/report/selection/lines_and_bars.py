@@ -1,7 +1,6 @@
 """Line and bar charts of chosen results."""
 
 from assay.model.base import AssayError
-from assay.model.study.axis import AxisValue
 from assay.report.charts.theme import measured_axis, swept_axis, ticked_axis
 from assay.report.draw.drawing import (
     BarMark,
@@ -76,7 +75,7 @@ def _legend(contents: ChartContents, are_bars: bool) -> tuple[Legend, ...]:
         colour, name = colour_class(number), contents.name(one)
         entry = LegendEntry(name, colour, None, None, pattern=number) if are_bars else None
         keys.append(entry or LegendEntry(name, colour, number % len(SHAPES), number % DASHES))
-    return (Legend(property_title(contents.axes[1]), tuple(keys)),)
+    return (Legend(" / ".join(map(property_title, contents.series_names)), tuple(keys)),)
 
 
 def _ends(contents: ChartContents) -> list[float]:
@@ -113,9 +112,7 @@ def bar_chart(contents: ChartContents) -> Drawing:
     return Drawing(ChartAxis(property_title(contents.axes[0]), scale, ticks, grid=False), values, tuple(marks), legends)
 
 
-def _bar(
-    contents: ChartContents, key: Key, series: tuple[AxisValue, ...], side: tuple[float, float], is_horizontal: bool
-) -> list[Mark]:
+def _bar(contents: ChartContents, key: Key, series: Key, side: tuple[float, float], is_horizontal: bool) -> list[Mark]:
     """Return a bar with its interval; a doubtful one is hollow."""
     figure = contents.figure(key)
     if figure is None:

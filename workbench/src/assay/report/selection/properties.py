@@ -107,7 +107,7 @@ def value_words(key: str, value: AxisValue) -> str:
     """Return a value as tables show it."""
     if value is None:
         return numbers.NONE
-    return str(value) if key in _OWN or key in OF_ROW else numbers.axis_value(key, value)
+    return (str(value) or numbers.NONE) if key in _OWN or key in OF_ROW else numbers.axis_value(key, value)
 
 
 def heading_words(key: str, value: AxisValue) -> str:

@@ -62,7 +62,7 @@ class Quantity:
     of_target: bool = False
     has_interval: bool = False
     base: str = ""
-    missing: str = "not measured"
+    missing: str = "not measured, or without a result"
     of_repeats: Literal["medians", "pooled", ""] = "medians"
 
     def title_of(self, result: RunResult) -> str:
@@ -171,7 +171,7 @@ def _ratio_to(base: str, results: list[RunResult]) -> Quantity:
         lambda one: _of(one.row.rate),
         _fixed("×", 1.0, "ratio"),
         base=base,
-        missing=f"not measured, or not on {base}",
+        missing=f"not measured, or not on {base}, or without a result",
     )
 
 

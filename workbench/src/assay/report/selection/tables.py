@@ -9,7 +9,7 @@ from pydantic import Field
 from assay.model.base import AssayError
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
-from assay.report.document import Block, Column, Num, Paragraph, Table
+from assay.report.document import Block, Column, Num, Table
 from assay.report.document import Cell as TableCell
 from assay.report.selection import facts
 from assay.report.selection.captions import part_words, selection_words
@@ -21,6 +21,8 @@ from assay.report.view import RunView
 
 MAX_CELLS = 400
 """Most cells of one table."""
+MAX_ROWS = 60
+"""With more rows, a page lets the reader sort and filter the table."""
 MAX_TABLES = 60
 """Most tables of one part."""
 _MAX_UNITS = 8
@@ -54,6 +56,8 @@ def table_blocks(options: TableOptions, views: Mapping[str, RunView]) -> list[Bl
         raise AssayError(f"`{doubled[0]}` stands there twice", "leave it out of rows, columns or split")
     selection = Selection(options, views)
     cells = selection.cells(keys)
+    if all(cell.figure is None for cell in cells.values()):
+        raise AssayError(f"no chosen result has this value: {selection.quantity.missing}", "choose another value")
     parts = split_cells(selection, cells)
     if len(parts) > MAX_TABLES:
         raise AssayError(f"there would be {len(parts)} tables", f"at most {MAX_TABLES}; choose some with where")
@@ -114,9 +118,10 @@ class _TableWriter:
             )
             for row in self._rows
         ]
-        yield Table("table", (*heads, *values, *last), tuple(rows), self._caption(bool(counts)), len(rows) > MAX_CELLS)
-        if notes := self._marks.sentences():
-            yield Paragraph(" ".join(notes))
+        notes, more = self._marks.notes(), self._marks.common_sentences()
+        caption = self._caption(bool(counts), "" if notes else " ".join(more))
+        below = " ".join([*notes, *more]) if notes else ""
+        yield Table("table", (*heads, *values, *last), tuple(rows), caption, len(rows) > MAX_ROWS, below)
 
     @property
     def _shared_unit(self) -> str:
@@ -170,7 +175,7 @@ class _TableWriter:
             counts[row] = Num(text, float(max(each)))
         return counts
 
-    def _caption(self, has_counts: bool) -> str:
+    def _caption(self, has_counts: bool, verdicts: str) -> str:
         quantity, cells = self._selection.quantity, self._cells.values()
         title = self._options.caption or selection_words(
             self._selection, self._part, (*self._options.rows, *self._options.columns), self._shared_unit
@@ -186,6 +191,7 @@ class _TableWriter:
             facts.repeats_sentence(self._selection, cells),
             facts.mixture_sentence(cells),
             f"{numbers.NONE}: {quantity.missing}." if self._has_gaps else "",
+            verdicts,
         ]
         return " ".join(text for text in texts if text)
 
