@@ -44,7 +44,9 @@ def advice_blocks(options: AdviceOptions, context: PaperContext) -> list[Block]:
         (view,) = context.chosen_runs(PartOptions(runs=(name,))).values()
         found = gather_evidence(view.run.folder, base)
         if not found.evidence:
-            raise AssayError(f"run `{name}` has no evidence for a design", "name the design of each target in its study")
+            raise AssayError(
+                f"run `{name}` has no evidence for a design", "name the design of each target in its study"
+            )
         known += found.evidence
     advice = advise(need, books, tuple(known), base)
     advice = advice.model_copy(update={"sensitivity": picture(advice, books, tuple(known), base)})

@@ -85,12 +85,15 @@ def _of_run(view: RunView, severities: Sequence[str]) -> Iterator[Block]:
 
 def _table(rule: str, found: Sequence[AuditFinding]) -> Table:
     about, basis = _RULES[rule]
-    rows = tuple(
-        (f"{Path(one.file).name}:{one.line}", one.result.replace("_", " "), _short(one.text)) for one in found[:_MAX_ROWS]
-    )
+    rows = tuple((f"{Path(one.file).name}:{one.line}", _column(one), _short(one.text)) for one in found[:_MAX_ROWS])
     more = f" The first {_MAX_ROWS} of {len(found):,}." if len(found) > _MAX_ROWS else ""
     columns = (Column("Place"), Column("Result or column"), Column("Printed, and what follows"))
     return Table(f"audit-{rule}", columns, rows, f"{about} Basis: {basis}.{more}").without_empty_columns()
+
+
+def _column(found: AuditFinding) -> str:
+    """Return the result or column; empty for a list of statements, whose findings say what they are of."""
+    return "" if found.rule == "different-values" else found.result.replace("_", " ")
 
 
 def _short(text: str) -> str:

@@ -59,9 +59,7 @@ def printed_blocks(options: PrintedOptions, context: PaperContext) -> list[Block
     if not rows:
         raise AssayError(f"no row of {options.table} has what `where` states", "mend `where`, or leave it out")
     deviating = {column.heading: column for column in recomputed(table)}
-    wrong = {
-        (heading, row): column.values[row] for heading, column in deviating.items() for row in column.wrong(table)
-    }
+    wrong = {(heading, row): column.values[row] for heading, column in deviating.items() for row in column.wrong(table)}
     columns = tuple(Column(title, is_numeric=table.columns[heading].is_numeric) for heading, title in titles.items())
     cells = tuple(tuple(_cell(table, heading, row, wrong.get((heading, row))) for heading in titles) for row in rows)
     has_marks = any((heading, row) in wrong for heading in titles for row in rows)

@@ -129,7 +129,8 @@ def _call(function: str, found: ast.Call, headings: list[str]) -> Call:
         value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
         if function not in OVER_ROWS or keyword.arg is None or not isinstance(value, str):
             raise FormulaError(
-                f"`{function}` has a condition that is none", f'write it like max(rate, {TABLE}="rates.csv", type="ssd")'
+                f"`{function}` has a condition that is none",
+                f'write it like max(rate, {TABLE}="rates.csv", type="ssd")',
             )
         where[keyword.arg] = value
     table = where.pop(TABLE, "")

@@ -120,7 +120,9 @@ def _priced(written: str, capacity: str, book: PriceBook, context: PaperContext)
     if capacity and not {"capacity", "stored"} & chosen.set.keys():
         ((chosen, design),) = size_designs([(chosen, design)], parse_capacity(capacity))
     try:
-        option = price_design(DesignChoice(design=chosen.design, set=chosen.set), design, book, "on-demand", None, Use())
+        option = price_design(
+            DesignChoice(design=chosen.design, set=chosen.set), design, book, "on-demand", None, Use()
+        )
     except AssayError as error:
         if error.exit_code != EXIT_REFUSED:
             raise
@@ -186,7 +188,9 @@ def _cost_table(name: str, rows: "Sequence[TableRow]") -> Table:
         for row in rows
     )
     is_right = all(cell.is_right is not False for row in rows for cell in row.cells.values())
-    marks = "as printed, and as computed" if is_right else "as printed, with what is computed in brackets where it differs"
+    marks = (
+        "as printed, and as computed" if is_right else "as printed, with what is computed in brackets where it differs"
+    )
     caption = f"{name.replace('_', ' ').capitalize()}, {marks}."
     return Table(name, tuple(columns), body, caption)
 
