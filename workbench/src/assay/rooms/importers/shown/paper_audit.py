@@ -10,11 +10,11 @@ from assay.report.document import Block, Column, Heading, Paragraph, Table
 from assay.report.paper_part import PaperContext, PartKind, PartOptions
 from assay.report.view import RunView
 from assay.rooms.importers.audit.facts import MachineFacts
-from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding
+from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Rule
 from assay.rooms.importers.audit.rules import RULES, audit
 from assay.rooms.importers.audit.runs import outputs_of_run
 from assay.rooms.importers.audit.shown import recomputed_words
-from assay.rooms.importers.audit.tables.rules import TABLE_RULES, recomputed_cells
+from assay.rooms.importers.audit.tables.rules import TABLE_RULES, TableRule, recomputed_cells
 
 _MAX_ROWS = 40
 """Most findings of one rule that a paper prints."""
@@ -25,7 +25,8 @@ _MEANINGS = {
     "note": "The figures may be right, and carry less than they seem to.",
 }
 """Severity -> what a finding means for a reader."""
-_RULES = {rule.id: (rule.about, rule.basis) for rule in (*RULES, *TABLE_RULES)}
+_KNOWN: tuple[Rule | TableRule, ...] = (*RULES, *TABLE_RULES)
+_RULES = {rule.id: (rule.about, rule.basis) for rule in _KNOWN}
 
 
 class AuditOptions(PartOptions):

@@ -1,6 +1,6 @@
 """The part `printed` of papers: a table of an imported run as its source prints it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -179,20 +179,17 @@ def _cost_table(name: str, rows: "Sequence[TableRow]") -> Table:
     unit = rows[0].cells[keys[0]].unit
     columns = [Column("Instance"), Column("Storage", "TB", is_numeric=True)]
     columns += [Column(title, unit, is_numeric=True) for title in titles]
-    body = tuple(
-        (
-            str(row.set.get("instance", "")),
-            Num(f"{float(row.storage_tb):.4g}", float(row.storage_tb)),
-            *(_cost_cell(row.cells[key]) for key in keys),
-        )
-        for row in rows
-    )
+    body: list[tuple[Cell, ...]] = []
+    for row in rows:
+        storage = Num(f"{float(row.storage_tb):.4g}", float(row.storage_tb))
+        costs = [_cost_cell(row.cells[key]) for key in keys]
+        body.append((str(row.set.get("instance", "")), storage, *costs))
     is_right = all(cell.is_right is not False for row in rows for cell in row.cells.values())
     marks = (
         "as printed, and as computed" if is_right else "as printed, with what is computed in brackets where it differs"
     )
     caption = f"{name.replace('_', ' ').capitalize()}, {marks}."
-    return Table(name, tuple(columns), body, caption)
+    return Table(name, tuple(columns), tuple(body), caption)
 
 
 def _reasons(groups: "Mapping[str, Sequence[ComputedFigure]]") -> Iterator[str]:
@@ -201,7 +198,8 @@ def _reasons(groups: "Mapping[str, Sequence[ComputedFigure]]") -> Iterator[str]:
 
     for group, some in groups.items():
         reasons = " or ".join(mistakes_text(mistakes) for mistakes in some[0].mistakes)
-        yield f"{group}: {f'the printed figures are as {reasons}' if reasons else 'no known mistake gives what is printed'}."
+        words = f"the printed figures are as {reasons}" if reasons else "no known mistake gives what is printed"
+        yield f"{group}: {words}."
 
 
 PRICE = PartKind(price_blocks, "", PriceOptions, short_option="preset")

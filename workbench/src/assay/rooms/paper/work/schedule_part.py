@@ -112,7 +112,7 @@ def _began(date: str) -> float | None:
     """Return a date that an output states, as of its own clock, in seconds since 1970; None without a time of day."""
     for form in (None, "%a %b %d %H:%M:%S %Y"):
         try:
-            moment = dt.datetime.strptime(date, form) if form else dt.datetime.fromisoformat(date)  # noqa: DTZ007
+            moment = dt.datetime.strptime(date, form) if form else dt.datetime.fromisoformat(date)
         except ValueError:
             continue
         return _seconds(moment) if ":" in date else None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from assay.rooms.importers.audit.tables.alternatives import Alternative, alternative
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableFinding
 from assay.rooms.importers.audit.tables.formulas import CellPlace, has_inputs, value_of
-from assay.rooms.importers.audit.tables.intervals import Bound, Interval, combined, cut_off, last_place, rounded
+from assay.rooms.importers.audit.tables.intervals import Interval, StatedBound, combined, cut_off, last_place, rounded
 from assay.rooms.importers.audit.tables.repeated import summary_function
 from assay.rooms.importers.audit.tables.search import found_formulas
 from assay.rooms.importers.work.table_formula import Node, formula_text, parse_formula
@@ -109,7 +109,7 @@ def stated_bounds(table: AuditedTable) -> Iterator[TableFinding]:
         formula = parse_formula(role.formula)
         for row in table.rows():
             text = table.columns[heading].texts[row]
-            bound, value = Bound.read(text), value_of(formula, CellPlace(table, row, role))
+            bound, value = StatedBound.read(text), value_of(formula, CellPlace(table, row, role))
             if bound is None or value is None or bound.allows(value):
                 continue
             shown = f"{value.middle:#.3g}".rstrip(".")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from assay.model.money.price import PriceBook
 from assay.money.books.books import book_names, load_book
 from assay.rooms.importers.audit.tables.cells import AuditedTable
-from assay.rooms.importers.audit.tables.intervals import Bound, Interval, combined, exactly, over_many
+from assay.rooms.importers.audit.tables.intervals import Interval, StatedBound, combined, exactly, over_many
 from assay.rooms.importers.work.table_formula import (
     HOURS,
     OVER_ROWS,
@@ -92,7 +92,7 @@ def _over_rows(node: Call, place: CellPlace) -> Interval | None:
     if other is None or len(node.arguments) != 1:
         return None
     wanted = {name: place.table.columns[name].texts[place.row] for name in role.by} | role.where | dict(node.where)
-    bounds = {name: found for name, text in wanted.items() if (found := Bound.read(text)) is not None}
+    bounds = {name: found for name, text in wanted.items() if (found := StatedBound.read(text)) is not None}
     texts = {name: text for name, text in wanted.items() if name not in bounds}
     rows = _index(other, tuple(texts)).get(tuple(texts.values()), [])
     rows = [row for row in rows if all(_is_within(other, name, row, bound) for name, bound in bounds.items())]
@@ -102,7 +102,7 @@ def _over_rows(node: Call, place: CellPlace) -> Interval | None:
     return over_many(node.function, known) if known else None
 
 
-def _is_within(table: AuditedTable, heading: str, row: int, bound: Bound) -> bool:
+def _is_within(table: AuditedTable, heading: str, row: int, bound: StatedBound) -> bool:
     value = table.number(heading, row)
     return value is not None and bound.allows(value)
 

@@ -34,7 +34,7 @@ class Interval(NamedTuple):
         return self.low <= other.high + slack and other.low <= self.high + slack
 
 
-class Bound(NamedTuple):
+class StatedBound(NamedTuple):
     """A bound as a text states it, such as `>256` or `<= 1.5`.
 
     Attributes:
@@ -45,7 +45,7 @@ class Bound(NamedTuple):
     value: float
 
     @classmethod
-    def read(cls, text: str) -> "Bound | None":
+    def read(cls, text: str) -> "StatedBound | None":
         """Return the bound that a text is; None if it is none."""
         found = _BOUND.fullmatch(text)
         return cls(found[1], float(found[2])) if found else None
