@@ -218,7 +218,7 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 
 def _chart(chart: doc.Chart) -> str:
     label = f"{chart.id}-words"
-    drawn = _drawn(chart.drawing, label)
+    drawn = chart_markup(chart.drawing, label)
     words = f"<b>{escape(chart.title)}</b> <span>{escape(chart.caption)}</span>"
     kind = "card wide" if chart.wide else "card"
     return (
@@ -227,7 +227,8 @@ def _chart(chart: doc.Chart) -> str:
     )
 
 
-def _drawn(drawing: Drawing | HeatMap | Surface, label: str) -> str:
+def chart_markup(drawing: Drawing | HeatMap | Surface, label: str) -> str:
+    """Return the markup of a chart; `label` is the id of the element that describes it."""
     if isinstance(drawing, HeatMap):
         return heat_html(drawing, label)
     return surface_html(drawing, label) if isinstance(drawing, Surface) else chart_html(drawing, label)

@@ -75,7 +75,7 @@ def surface_html(surface: Surface, label: str) -> str:
     width = 520
     inner, height = surface_svg(surface, width)
     box = f'viewBox="0 0 {width} {pixels(height)}"'
-    return f'<svg class=surface role="img" aria-labelledby="{label}" {box} style="max-width:46rem">{inner}</svg>'
+    return f'<svg class=surface role="img" aria-labelledby="{label}" {box} style="max-width:38rem">{inner}</svg>'
 
 
 def _best_flips(surface: Surface) -> tuple[bool, bool]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assay.report import numbers
 from assay.report.selection.cells import Key, Selection
-from assay.report.selection.properties import heading_words, named_words, property_title
+from assay.report.selection.properties import named_words, property_title
 
 _MAX_FIXED = 3
 """Most values of a condition that are named."""
@@ -31,6 +31,9 @@ def selection_words(selection: Selection, part: Key, keys: Sequence[str], unit: 
     return f"{words}; {', '.join(fixed)}" if fixed else words
 
 
-def part_words(selection: Selection, part: Key) -> str:
-    """Return the values of `split` of a table or picture, in words."""
-    return ", ".join(heading_words(key, value) for key, value in zip(selection.options.split, part, strict=True))
+def part_words(selection: Selection, part: Key, is_title: bool = False) -> str:
+    """Return the values of `split` of a table or picture, in words; a title begins with a capital."""
+    words = [named_words(key, value) for key, value in zip(selection.options.split, part, strict=True)]
+    if is_title and selection.options.split[0] not in ("target", "run"):
+        words[0] = numbers.capitalized(words[0])
+    return ", ".join(words)

@@ -101,7 +101,7 @@ def _chart(
         marks.add_lacking(known[key], words)
     orders = {name: _values(selection, name, [key[place] for key in known]) for place, name in enumerate(axes)}
     contents = ChartContents(selection, tuple(axes), orders, known, unit, marks, len(options.series))
-    title = part_words(selection, part) if part else selection_words(selection, part, axes)
+    title = part_words(selection, part, is_title=True) if part else selection_words(selection, part, axes)
     caption = _caption(options, contents, selection_words(selection, (), axes) if part else "")
     if left_out := sum(None in key and cell.figure is not None for key, cell in cells.items()):
         names = [name for place, name in enumerate(axes) if any(key[place] is None for key in cells)]

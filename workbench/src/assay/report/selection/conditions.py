@@ -26,6 +26,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_NEAR = "did you mean"
 _MORE = ("host", "verdict", "case")
 """Properties that can be named, but in which results need not differ."""
 
@@ -41,7 +42,9 @@ def check_property(key: str, results: Sequence[RunResult]) -> None:
     known = ["run", "host", *property_names(result.row for result in results)]
     if key in DEFINITIONS:
         raise AssayError(f"no result has a known `{key}`", f"results have {', '.join(known)}")
-    raise AssayError(f"there is no property `{key}`", choices_hint(key, known))
+    near = choices_hint(key, [*known, *DEFINITIONS])
+    hint = near if near.startswith(_NEAR) else choices_hint(key, known)
+    raise AssayError(f"there is no property `{key}`", hint)
 
 
 def chosen_results(results: Sequence[RunResult], where: Mapping[str, tuple[str, ...]]) -> list[RunResult]:
@@ -79,10 +82,13 @@ def _condition(key: str, written: str, results: Iterable[RunResult]) -> Callable
     if found is not None and found[1] != "!=":
         return _comparison(key, found[1], found[2].strip(), results)
     wanted = found[2].strip() if found is not None else written
-    values = {result.value(key) for result in results}
+    values = dict.fromkeys(result.value(key) for result in results)
     if not any(_is(key, value, wanted) for value in values):
-        words = distinct_words(key, (result.value(key) for result in results))
-        raise AssayError(f"no result has {key} `{wanted}`", _choices(wanted, words))
+        words = distinct_words(key, values)
+        hint = choices_hint(wanted, words)
+        if any(map(_is_number, values)) or not hint.startswith(_NEAR):
+            hint = f"one of: {', '.join(shortened_choices(words))}"
+        raise AssayError(f"no result has {key} `{wanted}`", hint)
     if found is not None:
         return lambda value: not _is(key, value, wanted)
     return lambda value: _is(key, value, wanted)
@@ -104,8 +110,3 @@ def _comparison(key: str, sign: str, written: str, results: Iterable[RunResult])
 
 def _is_number(value: AxisValue) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _choices(wanted: str, words: Sequence[str]) -> str:
-    hint = choices_hint(wanted, words)
-    return hint if hint.startswith("did") else f"one of: {', '.join(shortened_choices(words))}"

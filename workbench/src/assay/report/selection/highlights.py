@@ -7,7 +7,7 @@ from assay.report import numbers
 from assay.report.selection.cells import Key
 from assay.report.selection.contents import ChartContents
 from assay.report.selection.decided import undecided_reasons
-from assay.report.selection.properties import heading_words, named_words
+from assay.report.selection.properties import named_words, value_words
 
 _MAX_LINES = 4
 """Most lines whose ends are named."""
@@ -68,7 +68,8 @@ def _crossings(contents: ChartContents) -> Iterator[str]:
             decided = [(place, sign) for place, sign in signs if sign]
             for (before, sign), (after, other) in itertools.pairwise(decided):
                 if sign != other:
-                    ends = [heading_words(contents.axes[0], place) for place in (before, after)]
+                    axis = contents.axes[0]
+                    ends = named_words(axis, before), value_words(axis, after)
                     yield f"{contents.name(first)} and {contents.name(second)} cross between {ends[0]} and {ends[1]}"
 
 

@@ -181,7 +181,7 @@ class _TableWriter:
             self._selection, self._part, (*self._options.rows, *self._options.columns), self._shared_unit
         )
         if self._options.caption and self._part:
-            title = f"{part_words(self._selection, self._part)}. {title}"
+            title = f"{part_words(self._selection, self._part, is_title=True)}. {title}"
         unit = f"In {self._shared_unit}." if self._shared_unit and self._options.caption else ""
         texts = [
             title if title.endswith((".", "!", "?")) else f"{title}.",
@@ -209,6 +209,8 @@ def figure_words(cell: Cell, unit: DisplayUnit, decimals: int | None = None, has
     """Return the value of a cell in its unit, without the unit."""
     if cell.figure is None:
         return numbers.NONE
+    if unit.dimension == "count" and cell.figure.value == round(cell.figure.value):
+        decimals = decimals or 0
     words = _number(cell.figure.value / unit.scale, decimals)
     if has_interval and cell.figure.low is not None and cell.figure.high is not None:
         low, high = (_number(end / unit.scale, decimals) for end in (cell.figure.low, cell.figure.high))
