@@ -199,7 +199,7 @@ def _reasons(groups: "Mapping[str, Sequence[ComputedFigure]]") -> Iterator[str]:
     for group, some in groups.items():
         reasons = " or ".join(mistakes_text(mistakes) for mistakes in some[0].mistakes)
         words = f"the printed figures are as {reasons}" if reasons else "no known mistake gives what is printed"
-        yield f"{group}: {words}."
+        yield f"{group[:1].upper()}{group[1:]}: {words}."
 
 
 PRICE = PartKind(price_blocks, "", PriceOptions, short_option="preset")

@@ -101,22 +101,39 @@ def cut_cells(table: AuditedTable) -> Iterator[TableFinding]:
             yield TableFinding(table.lines[cut[0]], column.heading, text, {"cells": len(cut)}, lines)
 
 
-def stated_bounds(table: AuditedTable) -> Iterator[TableFinding]:
-    """Yield cells of derived columns that are bounds, such as `<1`, which what their formula gives is not within."""
+class BoundedCell(NamedTuple):
+    """A cell of a derived column that is a bound, such as `<1`, with what its formula gives."""
+
+    heading: str
+    row: int
+    bound: StatedBound
+    formula: Node
+    value: Interval
+
+
+def bounded_cells(table: AuditedTable) -> Iterator[BoundedCell]:
+    """Yield the cells of derived columns that are bounds, of which the formula gives something."""
     for heading, role in table.roles.columns.items():
         if not role.formula or heading not in table.columns:
             continue
         formula = parse_formula(role.formula)
         for row in table.rows():
-            text = table.columns[heading].texts[row]
-            bound, value = StatedBound.read(text), value_of(formula, CellPlace(table, row, role))
-            if bound is None or value is None or bound.allows(value):
-                continue
-            shown = f"{value.middle:#.3g}".rstrip(".")
-            how = formula_text(formula)
-            how = how if len(how) <= MAX_FORMULA else "what follows from other cells"
-            words = f"{how} is {shown} in `{table.described(row)}`, not {text}"
-            yield TableFinding(table.lines[row], heading, words, {"computed": shown, "stated": text})
+            bound = StatedBound.read(table.columns[heading].texts[row])
+            value = None if bound is None else value_of(formula, CellPlace(table, row, role))
+            if bound is not None and value is not None:
+                yield BoundedCell(heading, row, bound, formula, value)
+
+
+def stated_bounds(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield cells that are bounds which what their formula gives is not within."""
+    for cell in bounded_cells(table):
+        if cell.bound.allows(cell.value):
+            continue
+        text, shown = table.columns[cell.heading].texts[cell.row], f"{cell.value.middle:#.3g}".rstrip(".")
+        how = formula_text(cell.formula)
+        how = how if len(how) <= MAX_FORMULA else "what follows from other cells"
+        words = f"{how} is {shown} in `{table.described(cell.row)}`, not {text}"
+        yield TableFinding(table.lines[cell.row], cell.heading, words, {"computed": shown, "stated": text})
 
 
 def other_formula(table: AuditedTable) -> Iterator[TableFinding]:

@@ -227,6 +227,6 @@ def recomputed_cells(outputs: Sequence[ToolOutput]) -> RecomputedCells:
     """Return how many derived cells of the tables that outputs were read from were recomputed."""
     tables = [AuditedTable(output.table) for output in outputs if output.table is not None]
     columns = [column for table in tables for column in derived.recomputed(table)]
-    return RecomputedCells(
-        sum(len(column.values) for column in columns), len(columns), sum(len(column.unknown) for column in columns)
-    )
+    bounds = sum(1 for table in tables for _ in derived.bounded_cells(table))
+    unknown = sum(len(column.unknown) for column in columns)
+    return RecomputedCells(sum(len(column.values) for column in columns) + bounds, len(columns), unknown)
