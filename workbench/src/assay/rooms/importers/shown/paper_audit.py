@@ -9,12 +9,11 @@ from assay.report import numbers
 from assay.report.document import Block, Column, Heading, Paragraph, Table
 from assay.report.paper_part import PaperContext, PartKind, PartOptions
 from assay.report.view import RunView
-from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Rule
-from assay.rooms.importers.audit.rules import RULES, audit
-from assay.rooms.importers.audit.runs import outputs_of_run
+from assay.rooms.importers.audit.rules import RULES
 from assay.rooms.importers.audit.shown import recomputed_words
 from assay.rooms.importers.audit.tables.rules import TABLE_RULES, TableRule, recomputed_cells
+from assay.rooms.importers.shown.section import audited_run
 
 _MAX_ROWS = 40
 """Most findings of one rule that a paper prints."""
@@ -62,8 +61,8 @@ def audit_blocks(options: AuditOptions, context: PaperContext) -> list[Block]:
 
 
 def _of_run(view: RunView, severities: Sequence[str]) -> Iterator[Block]:
-    outputs = outputs_of_run(Path(view.run.folder))
-    found = [one for one in audit(outputs, MachineFacts()) if one.severity in severities]
+    outputs, findings = audited_run(Path(view.run.folder))
+    found = [one for one in findings if one.severity in severities]
     cells = recomputed_words(recomputed_cells(outputs))
     cells = f" {cells[:1].upper()}{cells[1:]}." if cells else ""
     if not found:
