@@ -26,6 +26,8 @@ HOOKS = {
     "stack_document": "(name, region): a stack and its instances, as JSON of describe-stacks and describe-instances",
     "is_known_stack": "(name): whether a stack of that name was made from here and not removed since",
     "replication_commands": "(name, entry): the commands of an entry of `replication`, by name, as a study writes them",
+    "box_description": "(name or path, base, naming): the description of a cluster in a box, a `Box`",
+    "stack_network": "(template, values, number of clients): what is drawn of the stack of a design, a `Network`",
     "open_testbed": "(name, clients, servers): the `Site` of a box that is up",
 }
 """What the core lets rooms do, each one function of one room: parameters, and what it returns."""

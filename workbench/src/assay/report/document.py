@@ -12,6 +12,7 @@ from assay.report import numbers
 
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
+    from assay.report.draw.diagram import Diagram
     from assay.report.draw.drawing import Drawing, HeatMap, Surface
 
 
@@ -249,7 +250,7 @@ class Chart:
     id: str
     title: str
     caption: str
-    drawing: "Drawing | HeatMap | Surface"
+    drawing: "Drawing | HeatMap | Surface | Diagram"
     wide: bool = False
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from assay.model.escape import escape_lines
 from assay.report import document as doc
 from assay.report.draw.chart import DEFINITIONS, chart_html
+from assay.report.draw.diagram import Diagram, diagram_html
 from assay.report.draw.dots import dots_html
 from assay.report.draw.drawing import Drawing, HeatMap, Surface
 from assay.report.draw.heat import heat_html
@@ -227,11 +228,16 @@ def _chart(chart: doc.Chart) -> str:
     )
 
 
-def chart_markup(drawing: Drawing | HeatMap | Surface, label: str) -> str:
+def chart_markup(drawing: Drawing | HeatMap | Surface | Diagram, label: str) -> str:
     """Return the markup of a chart; `label` is the id of the element that describes it."""
-    if isinstance(drawing, HeatMap):
-        return heat_html(drawing, label)
-    return surface_html(drawing, label) if isinstance(drawing, Surface) else chart_html(drawing, label)
+    match drawing:
+        case HeatMap():
+            return heat_html(drawing, label)
+        case Surface():
+            return surface_html(drawing, label)
+        case Diagram():
+            return diagram_html(drawing, label)
+    return chart_html(drawing, label)
 
 
 def _gallery(block: doc.Gallery) -> str:

@@ -226,13 +226,14 @@ def _table(table: doc.Table) -> Iterator[Data]:
 
 
 def _pictures(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[Data]:
-    for picture, title, caption in pictures_of(block):
+    for picture, title, caption, words in pictures_of(block):
         yield {
             "kind": "picture",
             "svg": picture.svg,
             "width": round(picture.width * min(_PICTURE_SCALE, _MAX_PICTURE_PT / picture.height), 1),
             "title": _plain(title),
             "caption": _plain(caption),
+            "alt": _plain(words),
         }
 
 

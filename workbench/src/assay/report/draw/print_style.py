@@ -3,6 +3,8 @@
 from collections.abc import Set
 
 FONT = "Libertinus Serif, Georgia, serif"
+NARROW_FONT = "Libertinus Serif, Arial, Helvetica, Liberation Sans, sans-serif"
+"""Fonts of diagrams, whose texts must not be wider than `letters.py` has them."""
 INK, SOFT, LINE, MARK, ACCENT = "#1c2733", "#4a5560", "#d5dce2", "#8a95a0", "#0b4f7d"
 GOOD, DOUBT, BAD = "#1b7f5c", "#9a6700", "#b3261e"
 SHADES = {
@@ -121,3 +123,26 @@ def _chosen(looks: tuple[tuple[str, Style], ...], names: Set[str]) -> Style:
         if name in names:
             found |= look
     return found
+
+
+_DIAGRAM: dict[str, Style] = {
+    "host": {"fill": "#fff", "stroke": SOFT, "stroke-width": "1"},
+    "outside": {"fill": "#fff", "stroke": MARK, "stroke-width": "1", "stroke-dasharray": "4 3"},
+    "frame": {"fill": "#f5f7f9", "stroke": MARK, "stroke-width": "0.8"},
+    "switch": {"fill": "#dfe7ee", "stroke": SOFT, "stroke-width": "1"},
+    "cable": {"fill": "#fff", "stroke": SOFT, "stroke-width": "1"},
+    "disk": {"fill": "#eef2f5", "stroke": SOFT, "stroke-width": "0.8"},
+    "field": {"fill": "#fff", "stroke": INK, "stroke-width": "0.8"},
+    "shaded": {"fill": "#dfe7ee", "stroke": INK, "stroke-width": "0.8"},
+    "wire": {"fill": "none", "stroke": SOFT, "stroke-width": "1.2"},
+    "arrow": {"fill": "none", "stroke": SOFT, "stroke-width": "1.2"},
+    "head": {"fill": SOFT},
+    "dot": {"fill": SOFT},
+    "name": {"fill": INK, "font-weight": "bold"},
+    "small": {"fill": SOFT},
+}
+
+
+def diagram_style(tag: str, look: str) -> Style:
+    """Return the attributes of a shape or text of a diagram; they differ by shades of grey, not by colours alone."""
+    return _DIAGRAM.get(look, {"fill": INK} if tag == "text" else {})

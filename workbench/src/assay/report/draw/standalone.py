@@ -14,9 +14,10 @@ from assay.report.document import Dots
 from assay.report.draw import dots, heat
 from assay.report.draw.axes import BOTTOM, TOP, gutter
 from assay.report.draw.chart import SHAPE_DEFINITIONS, key_sign, plot_svg
+from assay.report.draw.diagram import Diagram, diagram_parts
 from assay.report.draw.drawing import Dot, Drawing, HeatMap, Legend, LegendEntry, LineMark, NamedRows, Surface
 from assay.report.draw.marks import DASHES, SHAPES, STRETCH, area_of
-from assay.report.draw.print_style import FONT, style_of
+from assay.report.draw.print_style import FONT, NARROW_FONT, style_of
 from assay.report.draw.surface import surface_svg
 from assay.report.draw.svg import colour_class, escape, pixels
 
@@ -46,8 +47,10 @@ class Picture:
     height: int
 
 
-def picture_of(drawing: Drawing | HeatMap | Surface | Dots, width: int = WIDTH) -> Picture:
-    """Return a chart as a picture of this width; the same chart gives the same text."""
+def picture_of(drawing: Drawing | HeatMap | Surface | Dots | Diagram, width: int = WIDTH) -> Picture:
+    """Return a chart as a picture of this width; the same chart gives the same text. Diagrams have their own width."""
+    if isinstance(drawing, Diagram):
+        return _diagram(drawing)
     if isinstance(drawing, HeatMap):
         parts, height = _heat_map(drawing, width)
     elif isinstance(drawing, Surface):
@@ -61,6 +64,13 @@ def picture_of(drawing: Drawing | HeatMap | Surface | Dots, width: int = WIDTH) 
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{pixels(height)}"'
     head += f' viewBox="0 0 {width} {pixels(height)}" font-family="{FONT}">'
     return Picture(f"{head}<defs>{SHAPE_DEFINITIONS}</defs>{''.join(parts)}</svg>", width, round(height))
+
+
+def _diagram(diagram: Diagram) -> Picture:
+    width, height = round(diagram.width), round(diagram.height)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    body = "".join(diagram_parts(diagram))
+    return Picture(f'{head} font-family="{NARROW_FONT}">{body}</svg>', width, height)
 
 
 def differing_in_grey(drawing: Drawing) -> Drawing:

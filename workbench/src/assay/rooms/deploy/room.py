@@ -12,6 +12,7 @@ ROOM = Room(
     },
     hooks={
         "stack_document": "assay.rooms.deploy.work.stack_hosts:stack_document",
+        "stack_network": "assay.rooms.deploy.work.stack_network:stack_network",
         "is_known_stack": "assay.rooms.deploy.work.stack_hosts:is_known_stack",
     },
 )

@@ -12,6 +12,7 @@ ROOM = Room(
     },
     hooks={
         "testbed_site": "assay.rooms.testbed.work.site:BoxSite",
+        "box_description": "assay.rooms.testbed.work.box:load_box",
         "open_testbed": "assay.rooms.testbed.work.site:OpenBox",
     },
 )

@@ -1,0 +1,1 @@
+"""`diagram` in papers: figures of hosts, networks, disks, layers, frames and workflows."""

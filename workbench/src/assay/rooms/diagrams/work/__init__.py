@@ -1,0 +1,1 @@
+"""What diagrams are made from."""
