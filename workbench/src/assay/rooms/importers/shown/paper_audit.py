@@ -1,5 +1,6 @@
 """The part `audit` of papers: what speaks against the figures of imported runs, by kind."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +16,8 @@ from assay.rooms.importers.audit.shown import recomputed_words
 from assay.rooms.importers.audit.tables.rules import TABLE_RULES, TableRule, recomputed_cells
 from assay.rooms.importers.shown.section import audited_run
 
+_FOLDERS = re.compile(r"[^\s(]*/(?=[^\s/]+\.\w+:[0-9])")
+"""Folders before the name and line of a file."""
 _MAX_ROWS = 40
 """Most findings of one rule that a paper prints."""
 _TITLES = {"error": "cannot be true as printed", "warning": "hardly true as printed", "note": "to know before use"}
@@ -93,13 +96,12 @@ def _table(rule: str, found: Sequence[AuditFinding]) -> Table:
 
 def _column(found: AuditFinding) -> str:
     """Return the result or column; empty for a list of statements, whose findings say what they are of."""
-    return "" if found.rule == "different-values" else found.result.replace("_", " ")
+    return "" if found.rule == "different-values" else found.result
 
 
 def _short(text: str) -> str:
     """Return a sentence with the names of files in place of their paths, and without signs for code."""
-    words = (word.rsplit("/", 1)[-1] if "/" in word and ".csv:" in word else word for word in text.split(" "))
-    return " ".join(words).replace("`", "")
+    return _FOLDERS.sub("", text).replace("`", "")
 
 
 AUDIT = PartKind(audit_blocks, "What speaks against the printed figures", AuditOptions, short_option="run")

@@ -61,12 +61,19 @@ class ScheduleOptions(PartOptions):
 
 
 class _Bar(NamedTuple):
-    """A row of the schedule: name, start and end in seconds since 1970, and how long in words."""
+    """A row of the schedule.
+
+    Attributes:
+        start, end: Seconds since 1970.
+        how_long: Its length in words.
+        start_words: Its start in words.
+    """
 
     name: str
     start: float
     end: float
     how_long: str
+    start_words: str
 
 
 def schedule_blocks(options: ScheduleOptions, context: PaperContext) -> list[Block]:
@@ -82,9 +89,8 @@ def schedule_blocks(options: ScheduleOptions, context: PaperContext) -> list[Blo
     if not bars:
         raise AssayError("no run of this part has dates", "write tasks: [{task: NAME, start: DATE, days: 5}]")
     is_short = max(bar.end for bar in bars) - min(bar.start for bar in bars) < 4 * _DAY
-    with_time = not options.tasks
-    rows = tuple((bar.name, _moment(bar.start, with_time), Num(bar.how_long, bar.end - bar.start)) for bar in bars)
-    columns = (Column("What" if with_time else "Task"), Column("Start"), Column("Takes", is_numeric=True))
+    rows = tuple((bar.name, bar.start_words, Num(bar.how_long, bar.end - bar.start)) for bar in bars)
+    columns = (Column("Task" if options.tasks else "What"), Column("Start"), Column("Takes", is_numeric=True))
     caption = options.caption or ("Tasks with their dates." if options.tasks else "When the results were measured.")
     chart = Chart("schedule", "Schedule", caption, _drawing(bars, is_short))
     return [chart, Table("tasks", columns, rows, "The same in numbers.")]
@@ -93,7 +99,7 @@ def schedule_blocks(options: ScheduleOptions, context: PaperContext) -> list[Blo
 def _of_task(task: ScheduledTask) -> _Bar:
     start = _seconds(dt.datetime.combine(task.start, dt.time()))
     end = _seconds(dt.datetime.combine(task.last, dt.time())) + _DAY
-    return _Bar(task.task, start, end, numbers.plural(round((end - start) / _DAY), "day"))
+    return _Bar(task.task, start, end, numbers.plural(round((end - start) / _DAY), "day"), str(task.start))
 
 
 def _of_run(name: str, view: RunView) -> Iterator[_Bar]:
@@ -101,11 +107,14 @@ def _of_run(name: str, view: RunView) -> Iterator[_Bar]:
     run = view.run
     if not run.imports:
         if run.finished_at is not None:
-            yield _Bar(name, run.created_at, run.finished_at, about_duration(run.finished_at - run.created_at))
+            seconds = run.finished_at - run.created_at
+            yield _Bar(name, run.created_at, run.finished_at, about_duration(seconds), numbers.utc_time(run.created_at))
         return
     began = [(start, one) for one in run.imports if (start := _began(one.date)) is not None]
     for start, one in sorted(began, key=lambda each: each[0]):
-        yield _Bar(f"{Path(one.file).name}:{one.line}", start, start, "not stated")
+        # The clock is that of whatever wrote the output, and its zone is not known.
+        words = numbers.utc_time(start).removesuffix(" UTC")
+        yield _Bar(f"{Path(one.file).name}:{one.line}", start, start, "not stated", words)
 
 
 def _began(date: str) -> float | None:
@@ -121,10 +130,6 @@ def _began(date: str) -> float | None:
 
 def _seconds(moment: dt.datetime) -> float:
     return moment.replace(tzinfo=dt.UTC).timestamp()
-
-
-def _moment(seconds: float, with_time: bool) -> str:
-    return numbers.utc_time(seconds) if with_time else numbers.utc_time(seconds)[:10]
 
 
 def _drawing(bars: Sequence[_Bar], with_time: bool) -> Drawing:
