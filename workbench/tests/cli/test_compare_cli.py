@@ -232,7 +232,8 @@ def test_runs_of_one_name_that_began_at_different_times_are_two(tmp_path: Path) 
     [
         (("a",), "one run is named"),
         (("a", "a"), "both are run a"),
-        (("a", "b", "a"), "3 runs are named"),
+        (("a", "b", "a"), "run a is named more than once"),
+        (("a", "b", "a", "--fail-if-slower", "5%"), "3 runs are named, and this needs two sides"),
         (("a", "b", "--by", "kernel"), "--by 'kernel' is unknown"),
         (("a", "b", "--by", ""), "--by '' is unknown"),
         (("a", "a", "--by", "target"), "run a has one target, disk"),

@@ -21,7 +21,7 @@ BY = ("target",)
 def command(
     runs: list[str] | None = typer.Argument(
         None,
-        metavar="RUN[,RUN...] [RUN[,RUN...]]",
+        metavar="RUN[,RUN...]...",
         autocompletion=matching_runs,
         help="Id of a run, a unique beginning of it, `last`, the name of a study, a path, or a file of "
         "another tool. The older one first. Commas join several.",
@@ -52,10 +52,15 @@ def command(
     It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a
     broken benchmark must not pass. It is 3 if there are too few runs for a judgement.
 
+    Three or more runs without commas are shown side by side, each with a column of its own; nothing is tested then.
+
     Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a1,a2,a3 b1,b2,b3`,
     `assay compare a b --fail-if-slower 5%`
     """
     written = ComparisonOutput(fail_if_slower, junit, everything, as_json, output, force)
+    if runs is not None and len(runs) > 2:
+        _show_runs(runs, out, written, by)
+        return
     written.write(_compare_runs(runs or [], by, out, written.has_latencies))
 
 
@@ -66,9 +71,6 @@ def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -
 
     if by is not None and by not in BY:
         raise AssayError(f"--by {by!r} is unknown", "write --by target")
-    if len(runs) > 2:
-        hint = "name two, or join the runs of a side by commas; `assay history STUDY` shows all runs of a study"
-        raise AssayError(f"{len(runs)} runs are named", hint)
     if not runs:
         raise AssayError("no run is named", "name two runs; `assay ab A B` measures two sides")
     if len(runs) == 1 and not by:
@@ -88,6 +90,32 @@ def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -
         name, _ = next(iter(twice))
         raise AssayError(f"both are run {name}", "name two runs, or compare its targets with --by target")
     return compare_with_history(out, before, after, by_target=bool(by))
+
+
+def _show_runs(runs: list[str], out: Path, written: ComparisonOutput, by: str | None) -> None:
+    """Print the results of more than two runs side by side, and what differs between the runs; write the page, too.
+
+    Raises:
+        AssayError: An option or a run joined by commas needs two sides.
+    """
+    from assay.terminal.named_runs import load_views
+    from assay.terminal.output import note, print_blocks
+
+    if by or written.needs_two_sides or any("," in run for run in runs):
+        hint = "name two, join the runs of a side by commas, or leave the option out; `assay history STUDY` shows all"
+        raise AssayError(f"{len(runs)} runs are named, and this needs two sides", hint)
+    from assay.report.joint import differences_blocks, joint_document, results_blocks
+
+    views = load_views(runs, out)
+    page = written.page
+    if page is not None:
+        from assay.report.html import render_html
+
+        page.write(render_html(joint_document(views)))
+    if page is None or not page.prints:
+        print_blocks(*results_blocks(views), *differences_blocks(views))
+    if page is not None and not page.prints:
+        note(f"wrote {page.path}")
 
 
 def _refuse_twice(side: "list[RunAnalysis]") -> None:

@@ -28,6 +28,7 @@ class ComparisonOutput:
 
     Attributes:
         allowed: Greatest slowdown that `--fail-if-slower` lets pass, as a share; None without that option.
+        page: The HTML page to write; None without that option.
     """
 
     def __init__(
@@ -50,14 +51,19 @@ class ComparisonOutput:
                 "--junit writes the result of --fail-if-slower, which is missing", "add --fail-if-slower 5%"
             )
         self._everything, self._as_json = everything, as_json
-        self._page = None if output is None else OutputFile(output, PAGE_MARK, force)
+        self.page = None if output is None else OutputFile(output, PAGE_MARK, force)
         self._checks = None if junit is None else OutputFile(junit, JUNIT_MARK, force, "--junit")
-        check_one_printed(json=as_json, output=self._page, junit=self._checks)
+        check_one_printed(json=as_json, output=self.page, junit=self._checks)
+
+    @property
+    def needs_two_sides(self) -> bool:
+        """Whether an option is used that is about the difference of two sides."""
+        return self.allowed is not None or self._as_json
 
     @property
     def has_latencies(self) -> bool:
         """Whether latencies are shown, which take longer to compare."""
-        return self._as_json or self._page is not None
+        return self._as_json or self.page is not None
 
     def write(self, found: "RunsComparison | SidesOutcome") -> None:
         """Print a comparison, and write its files.
@@ -67,8 +73,8 @@ class ComparisonOutput:
         """
         if self._checks is not None and self.allowed is not None:
             _write_junit(found, self.allowed, self._checks)
-        printed = any(file is not None and file.prints for file in (self._page, self._checks))
-        _output(found, self.allowed, self._everything, self._as_json, self._page, printed)
+        printed = any(file is not None and file.prints for file in (self.page, self._checks))
+        _output(found, self.allowed, self._everything, self._as_json, self.page, printed)
         if self.allowed is not None:
             raise typer.Exit(_exit_code(found, self.allowed))
 

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     from assay.model.result.result import RunAnalysis
 
 FILE_NAME = "report.html"
+JOINT_NAME = "runs.html"
+"""Name of the page on several runs."""
 
 
 def command(
-    run: str = typer.Argument(
+    runs: list[str] = typer.Argument(
         ...,
-        metavar="RUN",
+        metavar="RUN...",
         autocompletion=matching_runs,
-        help="Id of the run, a unique beginning of it, `last`, the name of a study, a path, or a file of another tool.",
+        help="Id of a run, a unique beginning of it, `last`, the name of a study, a path, or a file of another tool.",
     ),
     output: Path | None = output_option(
-        "The file; `report.html` in the run if left out, or FILE.html here for a FILE of another tool."
+        "The file; `report.html` in the run if left out, FILE.html here for a FILE of another tool, or `runs.html` "
+        "here for several runs."
     ),
     force: bool = FORCE,
     out: Path = RUNS,
@@ -48,7 +51,10 @@ def command(
     `--prices today` also shows costs at today's prices, `--prices today=BOOK` at those of a price book. `--beside`
     draws another run, such as figures of a paper that `assay import` has read, in the same charts.
 
-    Example: `assay report last --output storage.html`
+    Of several runs, one page has their results side by side: a column for each run and target, a row for each kind of
+    work; then what differs between the runs and their machines. Nothing is tested; see `assay compare`.
+
+    Example: `assay report last --output storage.html`, `assay report a b c -o runs.html`
     """
     from assay.run.analysis import load_analysis
     from assay.run.find_run import is_temporary
@@ -59,18 +65,54 @@ def command(
             "--open opens the report's file, but the report is printed",
             "name a file with --output, or leave --open out",
         )
+    if len(runs) > 1:
+        _refuse_options(prices, other_run)
+        path = write_joint_report(runs, out, destination or OutputFile(Path(JOINT_NAME), PAGE_MARK, force))
+        _show(path, open_)
+        return
+    (run,) = runs
     analysis = load_analysis(run, out)
     if destination is None and is_temporary(analysis.run.folder):
         destination = OutputFile(Path(f"{Path(run).resolve().name}.html"), PAGE_MARK, force)
     # What is loaded is needed until the end, so the garbage collector need not scan it repeatedly.
     gc.freeze()
     other = None if other_run is None else load_analysis(other_run, out, quick=True)
-    path = write_report(analysis, destination, _current_prices(analysis, prices), other)
+    _show(write_report(analysis, destination, _current_prices(analysis, prices), other), open_)
+
+
+def _show(path: Path | None, in_browser: bool) -> None:
+    """Print the path of a report that was not printed, and open it if that is wanted."""
     if path is None:
         return
     print_line(str(path))
-    if open_:
+    if in_browser:
         _open(path)
+
+
+def _refuse_options(prices: str | None, other_run: str | None) -> None:
+    """Refuse what only the report of one run has."""
+    for option, value in (("--prices", prices), ("--beside", other_run)):
+        if value is not None:
+            raise AssayError(f"{option} is for the report of one run", "name one run, or leave it out")
+
+
+def write_joint_report(runs: list[str], out: Path, output: OutputFile) -> Path | None:
+    """Write one page on several runs.
+
+    Args:
+        runs: The runs, as the user named them.
+        out: Folder of the runs.
+        output: The file.
+
+    Returns:
+        Path of the page; None if it was printed.
+    """
+    from assay.report.html import render_html
+    from assay.report.joint import joint_document
+    from assay.terminal.named_runs import load_views
+
+    output.write(render_html(joint_document(load_views(runs, out))))
+    return None if output.prints else output.path
 
 
 def _open(path: Path) -> None:

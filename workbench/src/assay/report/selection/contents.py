@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from assay.model.base import AssayError
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
+from assay.report.charts.series import MAX_SERIES
 from assay.report.charts.theme import tooltip_text
 from assay.report.selection.cells import Cell, Key, Selection
 from assay.report.selection.facts import Marks
 from assay.report.selection.properties import heading_words, value_words
 from assay.report.selection.quantities import CellValue, DisplayUnit
-
-MAX_SERIES = 8
-"""Most lines, bars of a group, or panels: as many as there are colours."""
 
 
 @dataclass(frozen=True)

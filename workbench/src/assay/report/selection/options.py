@@ -61,6 +61,8 @@ def _texts(key: str, written: Any) -> tuple[str, ...]:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 """One name or a list of names."""
+Conditions = Annotated[Mapping[str, tuple[str, ...]], BeforeValidator(_conditions)]
+"""Name -> what it must be, each a tuple of texts."""
 
 
 class SelectionOptions(PartOptions):
@@ -79,7 +81,7 @@ class SelectionOptions(PartOptions):
 
     run: str = ""
     runs: Words = ()
-    where: Annotated[Mapping[str, tuple[str, ...]], BeforeValidator(_conditions)] = Field(default_factory=dict)
+    where: Conditions = Field(default_factory=dict)
     value: Annotated[ValueChoice, BeforeValidator(_value)] = ValueChoice(name="rate")
     mean_over: Words = ()
     max_over: Words = ()

@@ -1,6 +1,6 @@
 """Tables of results that an author orders: rows, columns, and one value in each cell."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Annotated, Literal
 
@@ -9,8 +9,8 @@ from pydantic import Field
 from assay.model.base import AssayError
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
-from assay.report.document import Block, Column, Num, Table
 from assay.report.document import Cell as TableCell
+from assay.report.document import Column, Num, Table
 from assay.report.selection import facts
 from assay.report.selection.captions import part_words, selection_words
 from assay.report.selection.cells import Cell, Key, Selection
@@ -45,8 +45,16 @@ class TableOptions(SelectionOptions):
     decimals: Annotated[int | None, Field(ge=0, le=9)] = None
 
 
-def table_blocks(options: TableOptions, views: Mapping[str, RunView]) -> list[Block]:
+def table_blocks(
+    options: TableOptions, views: Mapping[str, RunView], max_cells: int = MAX_CELLS, has_origins: bool = True
+) -> list[Table]:
     """Return the tables that are ordered, each with what its marks mean below it.
+
+    Args:
+        options: The order.
+        views: The chosen runs by name.
+        max_cells: Most cells of one table.
+        has_origins: Captions state where and when the runs were measured, if that differs.
 
     Raises:
         AssayError: The order names something that does not exist, chooses nothing, or too much.
@@ -61,7 +69,8 @@ def table_blocks(options: TableOptions, views: Mapping[str, RunView]) -> list[Bl
     parts = split_cells(selection, cells)
     if len(parts) > MAX_TABLES:
         raise AssayError(f"there would be {len(parts)} tables", f"at most {MAX_TABLES}; choose some with where")
-    return [block for part, found in parts.items() for block in _TableWriter(selection, options, part, found).blocks()]
+    writers = [_TableWriter(selection, options, part, found, max_cells) for part, found in parts.items()]
+    return [writer.table(has_origins) for writer in writers]
 
 
 def split_cells(selection: Selection, cells: Mapping[Key, Cell]) -> dict[Key, dict[Key, Cell]]:
@@ -83,15 +92,17 @@ def ordered_keys(selection: Selection, names: Sequence[str], keys: Sequence[Key]
 class _TableWriter:
     """Writes one table."""
 
-    def __init__(self, selection: Selection, options: TableOptions, part: Key, cells: Mapping[Key, Cell]) -> None:
+    def __init__(
+        self, selection: Selection, options: TableOptions, part: Key, cells: Mapping[Key, Cell], max_cells: int
+    ) -> None:
         self._selection, self._options, self._part, self._cells = selection, options, part, cells
         count = len(options.rows)
         self._columns = ordered_keys(selection, options.columns, [key[count:] for key in cells])
         rows = ordered_keys(selection, options.rows, [key[:count] for key in cells])
-        if len(rows) * len(self._columns) > MAX_CELLS:
+        if len(rows) * len(self._columns) > max_cells:
             raise AssayError(
                 f"the table would have {len(rows)} rows and {len(self._columns)} columns of values",
-                f"at most {MAX_CELLS} cells; choose some with where, or make several tables with split",
+                f"at most {max_cells} cells; choose some with where, or make several tables with split",
             )
         self._units = {column: self._unit(column) for column in self._columns}
         self._rows = self._sorted(rows) if options.sort == "value" else rows
@@ -100,8 +111,8 @@ class _TableWriter:
         for key, words in self._lacking.items():
             self._marks.add_lacking(cells[key], words)
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the table and what its marks mean."""
+    def table(self, has_origins: bool) -> Table:
+        """Return the table; `has_origins`: its caption states where and when runs were measured."""
         counts = self._counts()
         heads = [Column(property_title(name)) for name in self._options.rows]
         shared = self._shared_unit
@@ -119,9 +130,10 @@ class _TableWriter:
             for row in self._rows
         ]
         notes, more = self._marks.notes(), self._marks.common_sentences()
-        caption = self._caption(bool(counts), "" if notes else " ".join(more))
+        origins = facts.mixture_sentence(self._cells.values()) if has_origins else ""
+        caption = self._caption(bool(counts), origins, "" if notes else " ".join(more))
         below = " ".join([*notes, *more]) if notes else ""
-        yield Table("table", (*heads, *values, *last), tuple(rows), caption, len(rows) > MAX_ROWS, below)
+        return Table("table", (*heads, *values, *last), tuple(rows), caption, len(rows) > MAX_ROWS, below)
 
     @property
     def _shared_unit(self) -> str:
@@ -175,7 +187,7 @@ class _TableWriter:
             counts[row] = Num(text, float(max(each)))
         return counts
 
-    def _caption(self, has_counts: bool, verdicts: str) -> str:
+    def _caption(self, has_counts: bool, origins: str, verdicts: str) -> str:
         quantity, cells = self._selection.quantity, self._cells.values()
         title = self._options.caption or selection_words(
             self._selection, self._part, (*self._options.rows, *self._options.columns), self._shared_unit
@@ -189,7 +201,7 @@ class _TableWriter:
             "In brackets: 95 % interval." if quantity.has_interval and self._has_intervals else "",
             facts.summary_sentence(self._selection, cells, has_counts),
             facts.repeats_sentence(self._selection, cells),
-            facts.mixture_sentence(cells),
+            origins,
             f"{numbers.NONE}: {quantity.missing}." if self._has_gaps else "",
             verdicts,
         ]

@@ -16,6 +16,10 @@ ROOM = Room(
         ),
     },
     sections={"assay.rooms.importers.shown.section:section": "evidence"},
+    paper_parts={
+        "imported_table": "assay.rooms.importers.shown.paper_parts:TABLE",
+        "imported_chart": "assay.rooms.importers.shown.paper_parts:CHART",
+    },
     hooks={
         "imported_blocks": "assay.rooms.importers.shown.figures:case_blocks",
         "audit_blocks": "assay.rooms.importers.shown.section:audit_blocks",

@@ -1,6 +1,5 @@
 """`assay paper`."""
 
-import re
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 from assay.model.base import EXIT_INCOMPLETE, AssayError, warning
 from assay.model.units import choices_hint
 from assay.terminal.command_group import Group, group
+from assay.terminal.named_runs import named_runs
 from assay.terminal.output import as_path, print_line
 from assay.terminal.output_file import FORCE, PAGE_MARK, Mark, OutputFile, anywhere, at_start, output_option
 from assay.terminal.settings import RUNS, matching_runs
@@ -94,7 +94,7 @@ def new(runs: list[str] = _SOURCES, out: Path = RUNS) -> None:
 
     if _is_description(runs):
         raise AssayError(f"{runs[0]} is a description already", "name runs")
-    views = _views(_named(runs), out)
+    views = _views(named_runs(runs), out)
     typer.echo(description_text({name: view.run.id for name, view in views.items()}, views), nl=False)
 
 
@@ -162,7 +162,7 @@ def _paper(sources: list[str], out: Path) -> "tuple[Paper, list[ProseRemark]]":
         path = Path(sources[0])
         described = DescribedPaper(path)
         return described.build(_views(described.description.runs, out, path)), described.remarks
-    return paper_of_runs(_views(_named(sources), out)), []
+    return paper_of_runs(_views(named_runs(sources), out)), []
 
 
 def _views(runs: dict[str, str], out: Path, described_in: Path | None = None) -> "dict[str, RunView]":
@@ -175,19 +175,6 @@ def _views(runs: dict[str, str], out: Path, described_in: Path | None = None) ->
             found[name] = RunView(load_analysis(ref, out))
         except AssayError as error:
             raise (error.at(f"{described_in}: runs.{name}") if described_in else error) from None
-    return found
-
-
-def _named(refs: list[str]) -> dict[str, str]:
-    """Return runs by names that references can have: what the user wrote, without other signs."""
-    found: dict[str, str] = {}
-    for ref in refs:
-        base = re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(ref).name).strip("-.") or "run"
-        name = base
-        number = 2
-        while name in found:
-            name, number = f"{base}-{number}", number + 1
-        found[name] = ref
     return found
 
 

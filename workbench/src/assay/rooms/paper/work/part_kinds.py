@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 
 from assay.model.room import load, rooms
-from assay.report.document import Block
+from assay.report.document import Block, Table
 from assay.report.paper_part import PaperContext, PartKind, part_of_each
 from assay.report.selection.charts import ChartOptions, chart_blocks
 from assay.report.selection.tables import TableOptions, table_blocks
@@ -23,7 +23,7 @@ _OF_RUNS = {
 }
 
 
-def _tables(options: TableOptions, context: PaperContext) -> list[Block]:
+def _tables(options: TableOptions, context: PaperContext) -> list[Table]:
     return table_blocks(options, context.named_runs(options.run_names))
 
 
