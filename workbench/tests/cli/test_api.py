@@ -77,6 +77,7 @@ def test_samples_and_decisions_have_a_row_for_each(root: Path) -> None:
     points = [point for decision in run.analysis.decisions for point in decision.points]
     assert decisions["outcome"].tolist() == [str(point.outcome) for point in points]
     assert decisions["faster"].isna().tolist() == [not point.winner for point in points]
+    assert len(run.tasks) == 0 and "exit_code" in run.tasks.columns
     assert len(run.costs) == len(run.ceilings) == 0 and "how" in run.ceilings.columns
 
 

@@ -217,6 +217,16 @@ def test_targets_of_one_run(tmp_path: Path) -> None:
     assert "has one target, p" in assay(tmp_path, "compare", "b", "--by", "target", expect=2).stderr
 
 
+def test_work_of_one_target_is_listed_once_however_many_targets_there_are(tmp_path: Path) -> None:
+    """`read` is only on a, `write` on all three: no pair of targets repeats it."""
+    speeds = {("a", "read"): noisy(3e8), **{(name, "write"): noisy(2e8, seed=n) for n, name in enumerate("abc")}}
+    store_run(tmp_path / "assay-runs", "r", speeds)
+    found = json.loads(assay(tmp_path, "compare", "r", "--by", "target", "--json").stdout)
+    assert len(found["rows"]) == 3
+    (alone,) = found["uncompared"]
+    assert alone["reason"] == "on no other target" and alone["name"].startswith("a /")
+
+
 def test_runs_of_one_name_that_began_at_different_times_are_two(tmp_path: Path) -> None:
     store_run(tmp_path / "first", "a", GOOD)
     store_run(tmp_path / "second", "a", slower(0.1), created_at=STARTED + 0.25)
@@ -233,7 +243,7 @@ def test_runs_of_one_name_that_began_at_different_times_are_two(tmp_path: Path) 
         (("a",), "one run is named"),
         (("a", "a"), "both are run a"),
         (("a", "b", "a"), "run a is named more than once"),
-        (("a", "b", "a", "--fail-if-slower", "5%"), "3 runs are named, and this needs two sides"),
+        (("a", "b", "earlier-0", "--fail-if-slower", "5%"), "3 runs are named, and this needs two sides"),
         (("a", "b", "--by", "kernel"), "--by 'kernel' is unknown"),
         (("a", "b", "--by", ""), "--by '' is unknown"),
         (("a", "a", "--by", "target"), "run a has one target, disk"),
@@ -254,6 +264,30 @@ def test_what_is_wrong_is_one_line_and_a_hint(tmp_path: Path, arguments: tuple[s
     done = assay(tmp_path, "compare", *arguments, expect=2)
     error, hint = done.stderr.splitlines()
     assert error.startswith("error: ") and message in error and hint.startswith("hint: ") and done.stdout == ""
+
+
+def test_more_than_two_runs_stand_side_by_side(tmp_path: Path) -> None:
+    """c is half as fast as a in writing, which eight other runs make significant, and has no reads on the disk."""
+    two(tmp_path, GOOD, slower(0.0))
+    third = {WRITE: noisy(150e6, seed=9), ("memory", "read"): noisy(9e9, seed=10)}
+    store_run(tmp_path / "assay-runs", "c", third, created_at=STARTED + 2 * DAY)
+    found = json.loads(assay(tmp_path, "compare", "a", "b", "c", "--json").stdout)
+    assert [run["id"] for run in found["runs"]] == ["a", "b", "c"]
+    write, read, memory = found["rows"]
+    assert [one["rate"]["n"] for one in write["results"]] == [10, 10, 10]
+    assert write["comparisons"][0] is None and not write["comparisons"][1]["separable"]
+    assert write["comparisons"][2]["separable"] and 0.45 < write["comparisons"][2]["ratio"] < 0.55
+    assert read["results"][2] is None and read["comparisons"][2] is None
+    assert memory["target"] == "memory" and memory["results"][:2] == [None, None]
+    text = assay(tmp_path, "compare", "a", "b", "c").stdout
+    assert "c: 1 common result: 0 faster, 1 slower, 0 without a significant difference." in text
+
+
+def test_runs_of_one_target_each_are_of_the_same_target(tmp_path: Path) -> None:
+    for place, target in enumerate("pqr"):
+        store_run(tmp_path / "assay-runs", target, {(target, "read"): noisy(1e8 * (place + 1))}, study=f"on-{target}")
+    (row,) = json.loads(assay(tmp_path, "compare", "p", "q", "r", "--json").stdout)["rows"]
+    assert row["target"] == "" and all(row["results"])
 
 
 def test_of_many_rows_those_with_a_difference_are_shown(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from report_parts import tables_of
 from run_tools import assay
 from stored_runs import DAY, ENVIRONMENT, STARTED, noisy, store_run
 
-from assay.report.document import Num, Table
+from assay.report.document import Document, Num, Table
 from assay.report.joint import joint_document
+from assay.run.between_runs import join_with_history
 from assay.terminal.named_runs import load_views
 
 KERNEL = {**ENVIRONMENT, "kernel": {"release": "6.6.1"}, "host": {"name": "second"}}
@@ -32,8 +33,13 @@ def cells(table: Table) -> list[list[str]]:
     return [[cell.text if isinstance(cell, Num) else str(cell) for cell in row] for row in table.rows]
 
 
+def document_of(runs: Path, *names: str) -> Document:
+    views = load_views(names, runs / "assay-runs")
+    return joint_document(views, join_with_history(runs / "assay-runs", [view.analysis for view in views.values()]))
+
+
 def results(runs: Path, *names: str) -> list[Table]:
-    document = joint_document(load_views(names, runs / "assay-runs"))
+    document = document_of(runs, *names)
     (section,) = (one for one in document.sections if one.id == "results")
     return [block for block in section.blocks if isinstance(block, Table)]
 
@@ -58,7 +64,7 @@ def test_rows_are_of_the_same_work(runs: Path) -> None:
 
 
 def test_what_differs_between_machines_is_listed_for_all_runs(runs: Path) -> None:
-    tables = tables_of(joint_document(load_views(["r0", "r1", "r2"], runs / "assay-runs")))
+    tables = tables_of(document_of(runs, "r0", "r1", "r2"))
     machines = {row[0]: row[1:] for row in cells(tables["machines-table"])}
     assert machines["kernel: release"] == ["6.1.0-28-amd64", "6.6.1", "6.1.0-28-amd64"]
     assert "memory: total" not in machines and "parameters-table" not in tables
@@ -68,7 +74,7 @@ def test_what_differs_between_machines_is_listed_for_all_runs(runs: Path) -> Non
 def test_a_page_of_several_runs(runs: Path, tmp_path: Path) -> None:
     folder = runs / "assay-runs"
     assert assay(tmp_path, "report", "r0", "r1", "--out", folder).stdout == "runs.html\n"
-    assert "not tested" not in (tmp_path / "runs.html").read_text()
+    assert "Compared with r0" in (tmp_path / "runs.html").read_text()
     assert assay(tmp_path, "report", "r0", "r1", "r2", "-o", "x.html", "--out", folder).stdout == "x.html\n"
     (tmp_path / "mine.html").write_text("mine")
     assert assay(tmp_path, "report", "r0", "r1", "-o", "mine.html", "--out", folder, expect=2).stderr
@@ -78,7 +84,9 @@ def test_a_page_of_several_runs(runs: Path, tmp_path: Path) -> None:
 def test_three_runs_are_compared_side_by_side(runs: Path, tmp_path: Path) -> None:
     folder = runs / "assay-runs"
     text = assay(tmp_path, "compare", "r0", "r1", "r2", "-o", "c.html", "--out", folder)
-    assert "Target" in text.stdout and "kernel: release" in text.stdout and "faster" not in text.stdout
+    assert (
+        "Target" in text.stdout and "kernel: release" in text.stdout and "no difference is significant" in text.stdout
+    )
     assert "wrote c.html" in text.stderr and (tmp_path / "c.html").exists()
 
 
@@ -90,7 +98,7 @@ def test_three_runs_are_compared_side_by_side(runs: Path, tmp_path: Path) -> Non
         (("report", "r0", "r1", "--prices", "today"), "--prices is for the report of one run"),
         (("report", "r0", "nothing"), "there is no run or study 'nothing'"),
         (("compare", "r0,r1", "r2", "small"), "3 runs are named, and this needs two sides"),
-        (("compare", "r0", "r1", "r2", "--json"), "3 runs are named, and this needs two sides"),
+        (("compare", "r0", "r1", "r2", "--fail-if-slower", "5%"), "3 runs are named, and this needs two sides"),
         (("compare", "r0", "r1", "r2", "--by", "target"), "3 runs are named, and this needs two sides"),
     ],
 )

@@ -1,13 +1,19 @@
 """`assay paper`: from runs or a description to a file, and what is wrong in a description."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
+from types import SimpleNamespace
 
 import pytest
 from in_process import run_here
+from paths import GOLDEN
 from run_tools import assay
 from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.model import extras
+from assay.rooms.paper import command
 from assay.terminal.output_file import SEARCHED_BYTES, anywhere
 
 DESCRIPTION = """\
@@ -120,9 +126,11 @@ def test_without_typst_one_line_names_the_extra_and_other_forms_are_written(
         "error: the PDF of a paper needs the Python package typst, which is not installed",
         "hint: pip install 'assay[paper]'",
     ]
-    for form in ("md", "html"):
+    refused = run_here(runs, "paper", "one", "-o", tmp_path / "a.docx")
+    assert refused.returncode == 3 and "the DOCX of a paper needs the Python package typst" in refused.stderr
+    for form in ("md", "html", "xlsx"):
         assay(runs, "paper", "one", "-o", tmp_path / f"a.{form}")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md", "a.xlsx"]
 
 
 def test_a_description_stands_alone(runs: Path, tmp_path: Path) -> None:
@@ -131,8 +139,8 @@ def test_a_description_stands_alone(runs: Path, tmp_path: Path) -> None:
 
 
 def test_an_unknown_form_is_refused(runs: Path, tmp_path: Path) -> None:
-    done = assay(runs, "paper", "one", "-o", tmp_path / "a.docx", expect=2)
-    assert done.stderr.splitlines()[1] == "hint: one of: .pdf, .html, .md"
+    done = assay(runs, "paper", "one", "-o", tmp_path / "a.odt", expect=2)
+    assert done.stderr.splitlines()[1] == "hint: one of: .pdf, .docx, .html, .md, .xlsx"
 
 
 def test_a_mark_is_found_wherever_it_is(tmp_path: Path) -> None:
@@ -143,3 +151,91 @@ def test_a_mark_is_found_wherever_it_is(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"Made by Assa" * 20_000)
     with (tmp_path / "file").open("rb") as file:
         assert not anywhere(b"Made by Assay", file)
+
+
+@pytest.mark.parametrize("form", ["docx", "xlsx", "html", "md"])
+def test_a_form_is_the_same_each_time_and_replaces_only_its_own_kind(
+    runs: Path, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / f"a.{form}"
+    assert assay(runs, "paper", "one", "-o", file).stdout == f"{file}\n"
+    first = file.read_bytes()
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    assay(runs, "paper", "one", "-o", file)
+    assert file.read_bytes() == first
+    file.write_text("mine")
+    assert "was not written by Assay" in assay(runs, "paper", "one", "-o", file, expect=2).stderr
+    assert file.read_text() == "mine"
+
+
+def watched(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, turns: list[Callable[[], object]], *words: object
+) -> CompletedProcess[str]:
+    """`assay paper --watch`; each time that it waits, the next of the turns is taken, then Ctrl-C is typed."""
+    left = iter(turns)
+
+    def sleep(_: float) -> None:
+        turn = next(left, None)
+        if turn is None:
+            raise KeyboardInterrupt
+        turn()
+
+    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=sleep))
+    return run_here(runs, "paper", *words, "--watch")
+
+
+def test_a_watched_paper_is_made_at_each_change_and_ends_with_ctrl_c(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper, file = tmp_path / "p.yaml", tmp_path / "p.md"
+    paper.write_text(DESCRIPTION)
+    turns = [
+        lambda: None,
+        lambda: paper.write_text(DESCRIPTION.replace("Disk &", "Disks and")),
+        lambda: paper.write_text(DESCRIPTION.replace("- limits", "- limit")),
+        lambda: paper.write_text(DESCRIPTION),
+    ]
+    done = watched(runs, monkeypatch, turns, paper, "-o", file)
+    first, second, wrong, last = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    for line in (first, second, last):
+        words = rf"\d\d:\d\d:\d\d {re.escape(str(file))}: \d+ kB in \d+\.\d s; 1 doubtful: assay paper check .*p.yaml"
+        assert re.fullmatch(words, line)
+    assert wrong.startswith(f"error: {paper}:12: parts[3]: there is no part `limit` (hint: did you mean `limits`?")
+    assert "# Disk \\& memory" in file.read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.md", "p.yaml"]
+
+
+def test_a_file_of_another_tool_is_read_again_when_it_changes(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, file = tmp_path / "read.json", tmp_path / "p.md"
+    text = (GOLDEN / "imports" / "fio" / "3.33-read.json").read_text()
+    log.write_text(text)
+    pages: list[str] = []
+    turns = [
+        lambda: pages.append(file.read_text()),
+        lambda: log.write_text(text.replace('"fio-3.33"', '"fio-3.36"')),
+    ]
+    done = watched(runs, monkeypatch, turns, log, "-o", file)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2
+    assert "by other means: fio 3.33." in pages[0] and "by other means: fio 3.36." in file.read_text()
+
+
+def test_ctrl_c_in_a_build_leaves_the_file_as_it_was(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "a.md"
+    assay(runs, "paper", "one", "-o", file)
+    before = file.read_bytes()
+    monkeypatch.setattr(Path, "replace", interrupted)
+    done = watched(runs, monkeypatch, [], "one", "-o", file)
+    assert done.returncode == 0 and file.read_bytes() == before and list(tmp_path.iterdir()) == [file]
+
+
+def test_what_is_watched_is_not_printed(runs: Path) -> None:
+    done = run_here(runs, "paper", "one", "-o", "-", "--watch")
+    assert done.returncode == 2 and done.stderr.startswith("error: --watch writes a file again and again\n")

@@ -120,12 +120,20 @@ def test_two_runs_are_compared_the_older_one_first(tmp_path: Path) -> None:
         assert "early against later" in ask(server, "/compare?a=later&b=early").text
 
 
-@pytest.mark.parametrize("query", ["", "?run=early", "?run=early&run=early", "?a=early", "?run=a&run=b&run=c"])
+def test_more_than_two_runs_stand_side_by_side_the_oldest_first(tmp_path: Path) -> None:
+    two(tmp_path)
+    store_run(tmp_path, "third", {("disk", "write"): noisy(3e8, 4)}, created_at=STARTED + 9 * DAY)
+    with served(tmp_path) as server:
+        text = ask(server, "/compare?run=third&run=later&run=early").text
+        assert "Compared with early" in text and text.index('href="/run/early"') < text.index('href="/run/third"')
+
+
+@pytest.mark.parametrize("query", ["", "?run=early", "?run=early&run=early", "?a=early", "?run=a&run=b&run=a"])
 def test_other_numbers_of_runs_are_refused_with_the_way_out(tmp_path: Path, query: str) -> None:
     two(tmp_path)
     with served(tmp_path) as server:
         found = ask(server, f"/compare{query}")
-        assert found.status == 400 and "Go back and select two." in found.text and 'href="/"' in found.text
+        assert found.status == 400 and "Go back and select at least two." in found.text and 'href="/"' in found.text
 
 
 def test_runs_that_have_nothing_in_common_are_told(tmp_path: Path) -> None:

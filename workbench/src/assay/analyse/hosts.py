@@ -97,9 +97,16 @@ def _line(host: str, parts: Sequence[tuple[HostShare, Sample]]) -> HostFigures:
         stonewall_bytes=median(share.stonewall_bytes for share, _ in parts),
         p50_ns=middle("p50"),
         p99_ns=middle("p99"),
-        cpu_share=median(share.cpu_ns / share.elapsed_ns if share.elapsed_ns else 0.0 for share, _ in parts),
+        cpu_share=median(_cpu_share(share, sample) for share, sample in parts),
         repeats=len(parts),
     )
+
+
+def _cpu_share(share: HostShare, sample: Sample) -> float:
+    """Return how many CPUs a host's engine kept busy; of commands, how many the tasks did that the host ran."""
+    if sample.tasks:
+        return sum(task.cpu_ns for task in sample.tasks if task.host == share.host) / max(1, sample.elapsed_ns)
+    return share.cpu_ns / share.elapsed_ns if share.elapsed_ns else 0.0
 
 
 def _rate(share: HostShare, sample: Sample) -> float:

@@ -13,7 +13,7 @@ MAX_NAMED = 3
 Key = tuple[str, str, str, int]
 
 
-def _keyed(rows: Iterable[ResultRow], target: str) -> dict[Key, ResultRow]:
+def keyed_rows(rows: Iterable[ResultRow], target: str) -> dict[Key, ResultRow]:
     """Return the rows of a target by workload, operation, parameters, and a number for those of which all are equal."""
     found: dict[Key, ResultRow] = {}
     counts: Counter[tuple[str, str, str]] = Counter()
@@ -36,7 +36,7 @@ def matched_rows(
     matched: list[tuple[ResultRow, ResultRow]] = []
     rest: list[UncomparedRow] = []
     for first, second in targets:
-        here, there = _keyed(before, first), _keyed(after, second)
+        here, there = keyed_rows(before, first), keyed_rows(after, second)
         pairs = [(here[key], there.get(key)) for key in here] + [(None, there[key]) for key in there if key not in here]
         alone = [old for old, new in pairs if old and not new], [new for old, new in pairs if new and not old]
         likely = _likely_pairs(*alone)

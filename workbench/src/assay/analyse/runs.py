@@ -12,7 +12,13 @@ from assay.analyse.matching import matched_rows, row_label
 from assay.analyse.percentiles import percentiles_of
 from assay.analyse.run_variation import MIN_RUNS, RunVariation
 from assay.model.base import AssayError
-from assay.model.result.comparison import ComparedRow, ComparedSide, RunLabel, RunsComparison
+from assay.model.result.comparison import (
+    ComparedRow,
+    ComparedSide,
+    RunLabel,
+    RunsComparison,
+    UncomparedRow,
+)
 from assay.model.result.result import ComparedQuantity, Comparison, Percentile, ResultRow, RunAnalysis
 from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT, Verdict
@@ -45,8 +51,8 @@ def compare_runs(
     Raises:
         AssayError: It is unclear which targets to compare.
     """
-    pairs = _target_pairs(_targets(before[-1]), _targets(after[-1]), by_target)
-    differences = environment_diff(_environment(before[-1].run), _environment(after[-1].run))
+    pairs = _target_pairs(targets_of(before[-1]), targets_of(after[-1]), by_target)
+    differences = environment_diff(environment_of(before[-1].run), environment_of(after[-1].run))
     matched, rest = matched_rows(before[-1].rows, after[-1].rows, pairs, ("first run", "second run"))
     same = _same(matched, before, after)
     # The variation of latencies between runs is unknown: `known` has rates only.
@@ -112,7 +118,7 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
     Raises:
         AssayError: There is one target only.
     """
-    targets = _targets(run)
+    targets = targets_of(run)
     if len(targets) < 2:
         raise AssayError(f"run {run.run.id} has one target, {targets[0]}", "name two runs to compare them")
     pairs = list(combinations(targets, 2))
@@ -120,14 +126,31 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
     looks = run.run.look_count
     compared = _compared(matched, _rounds(matched, looks), {of: _rounds(matched, looks, of) for of in LATENCIES})
     name = RunLabel.of(run.run)
-    return RunsComparison(before=name, after=name, rows=compared, uncompared=tuple(rest), differences=())
+    alone = tuple(rest) if len(pairs) == 1 else _each_once(rest, matched)
+    return RunsComparison(before=name, after=name, rows=compared, uncompared=alone, differences=())
 
 
-def _environment(run: RunInfo) -> dict[str, dict[str, str]]:
+def _each_once(
+    rest: Iterable[UncomparedRow], matched: Sequence[tuple[ResultRow, ResultRow]]
+) -> tuple[UncomparedRow, ...]:
+    """Return the rows without a partner in any pair of targets, each once; rows without a rate stay with their pair."""
+    partnered = {f"{row.case.target} / {row_label(row)}" for pair in matched for row in pair}
+    found: dict[object, UncomparedRow] = {}
+    for row in rest:
+        if row.before is not None and row.after is not None:
+            found[len(found)] = row
+        elif row.name not in partnered:
+            found.setdefault(row.name, row.model_copy(update={"reason": "on no other target"}))
+    return tuple(found.values())
+
+
+def environment_of(run: RunInfo) -> dict[str, dict[str, str]]:
+    """Return what a run's results depend on, section by section, with the versions as one of them."""
     return {"versions": run.versions, **run.environment}
 
 
-def _targets(analysis: RunAnalysis) -> list[str]:
+def targets_of(analysis: RunAnalysis) -> list[str]:
+    """Return the targets that have cases, in the order of the run."""
     return list(dict.fromkeys(case.target for case in analysis.cases))
 
 

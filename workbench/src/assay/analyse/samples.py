@@ -31,7 +31,7 @@ from assay.model.result.course import Course
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.observations import BlockDeviceUse, LimitProgress, ServiceCounts
 from assay.model.result.replays import ReplayResult, io_rate
-from assay.model.result.sample import SLOW_PATTERN, ErrorTally, KindCounts, Sample, SampleStatus
+from assay.model.result.sample import PROGRAM, SLOW_PATTERN, ErrorTally, KindCounts, Sample, SampleStatus
 from assay.model.result.tasks import TaskResult
 from assay.model.result.watch import Watch as WatchSeen
 from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_counted
@@ -209,7 +209,7 @@ def ended_sample(
         kinds=_kinds(end.operations),
         start_delay=delay,
         start_delay_histogram=delay_histogram,
-        errors=(*errors, *_slow_patterns(tasks)),
+        errors=(*_with_tasks(errors, tasks), *_slow_patterns(tasks)),
         skew_ns=end.start_skew_ns,
         finish_spread_ns=max(ends) - min(ends) if ends else 0,
         method=str(start.method) if start else "",
@@ -248,6 +248,19 @@ def _tasks(number: int, log: EventLog) -> tuple[TaskResult, ...]:
     from assay.analyse.programs.tasks import task_results
 
     return task_results(log.tasks, log.hello, start.at_ns)
+
+
+def _with_tasks(errors: tuple[ErrorTally, ...], tasks: Sequence[TaskResult]) -> tuple[ErrorTally, ...]:
+    """Return failures with the first failed task in words where they are of programs that ended badly."""
+
+    def words(tally: ErrorTally) -> str:
+        if tally.domain != PROGRAM:
+            return tally.example
+        # The engine's code of a program is its exit code, or its signal with a minus sign, else 0.
+        codes = ((task, task.exit_code or -(task.signal or 0)) for task in tasks if task.failure)
+        return next((task.failure_words for task, code in codes if code == tally.code), tally.example)
+
+    return tuple(tally.model_copy(update={"example": words(tally)}) for tally in errors)
 
 
 def _slow_patterns(tasks: Sequence[TaskResult]) -> tuple[ErrorTally, ...]:

@@ -31,7 +31,7 @@ from assay.contract.reader import BrokenLine
 from assay.model.base import AssayError
 from assay.model.escape import escape_line
 from assay.model.result.objects import ExistingObjects
-from assay.model.result.sample import SLOW_PATTERN, Sample
+from assay.model.result.sample import PROGRAM, SLOW_PATTERN, Sample
 from assay.model.study.names import DATA
 from assay.model.trace.records import FILE_OPS
 from assay.model.units import about_number
@@ -124,6 +124,11 @@ def missing_result(samples: Iterable[Sample]) -> str:
     if first is None:
         return ""
     return f"phase {first.phase} ({first.operation}) ended without an operation, and without a failure"
+
+
+def failed_task(samples: Iterable[Sample]) -> str:
+    """Return the first task that failed, in words, and how many more did so; empty if none failed by itself."""
+    return next((tally.words for sample in samples for tally in sample.errors if tally.domain == PROGRAM), "")
 
 
 def _reject(what: str) -> NoReturn:

@@ -98,6 +98,14 @@ class Run:
         return table_frame(with_origin(samples_table(self.analysis), self._info))
 
     @property
+    def tasks(self) -> "pd.DataFrame":
+        """A row for each task of each repeat of commands, with a column for each figure; empty without commands."""
+        from assay.api.frames import table_frame
+        from assay.report.tasks_table import tasks_table
+
+        return table_frame(tasks_table(self.analysis))
+
+    @property
     def ceilings(self) -> "pd.DataFrame":
         """A row for each measured or stated ceiling; its column `unit` holds the unit."""
         from assay.api.frames import table_frame

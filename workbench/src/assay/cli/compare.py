@@ -37,7 +37,7 @@ def command(
     force: bool = FORCE,
     out: Path = RUNS,
 ) -> None:
-    """Compare two runs, or the targets of one run.
+    """Compare runs, or the targets of one run.
 
     Rows are compared if target, workload, operation and parameters are the same. If the runs have one target each, its
     name does not matter. `~` means no significant difference, after adjustment for the number of rows (Bonferroni).
@@ -52,10 +52,10 @@ def command(
     It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a
     broken benchmark must not pass. It is 3 if there are too few runs for a judgement.
 
-    Three or more runs without commas are shown side by side, each with a column of its own; nothing is tested then.
+    Three or more runs without commas stand side by side, each with a column, and are compared with the first.
 
     Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a1,a2,a3 b1,b2,b3`,
-    `assay compare a b --fail-if-slower 5%`
+    `assay compare a b c`, `assay compare a b --fail-if-slower 5%`
     """
     written = ComparisonOutput(fail_if_slower, junit, everything, as_json, output, force)
     if runs is not None and len(runs) > 2:
@@ -99,23 +99,14 @@ def _show_runs(runs: list[str], out: Path, written: ComparisonOutput, by: str | 
         AssayError: An option or a run joined by commas needs two sides.
     """
     from assay.terminal.named_runs import load_views
-    from assay.terminal.output import note, print_blocks
 
-    if by or written.needs_two_sides or any("," in run for run in runs):
+    if by or written.allowed is not None or any("," in run for run in runs):
         hint = "name two, join the runs of a side by commas, or leave the option out; `assay history STUDY` shows all"
         raise AssayError(f"{len(runs)} runs are named, and this needs two sides", hint)
-    from assay.report.joint import differences_blocks, joint_document, results_blocks
+    from assay.run.between_runs import join_with_history
 
     views = load_views(runs, out)
-    page = written.page
-    if page is not None:
-        from assay.report.html import render_html
-
-        page.write(render_html(joint_document(views)))
-    if page is None or not page.prints:
-        print_blocks(*results_blocks(views), *differences_blocks(views))
-    if page is not None and not page.prints:
-        note(f"wrote {page.path}")
+    written.write_joint(views, join_with_history(out, [view.analysis for view in views.values()]))
 
 
 def _refuse_twice(side: "list[RunAnalysis]") -> None:

@@ -1,19 +1,22 @@
 """What `assay compare` and `assay ab` print and write about a comparison, and the exit code that it gives."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
-from assay.terminal.output import note, print_json
+from assay.report.document import Heading
+from assay.terminal.output import note, print_blocks, print_json
 from assay.terminal.output_file import JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed
 
 if TYPE_CHECKING:
     from assay.cli.ab.text import SidesOutcome
-    from assay.model.result.comparison import ComparedRow, ComparedSide, RunsComparison
+    from assay.model.result.comparison import ComparedRow, ComparedSide, JointRuns, RunsComparison
     from assay.model.result.result import Comparison
+    from assay.report.view import RunView
 
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
 FAIL_IF_SLOWER = typer.Option(
@@ -28,7 +31,6 @@ class ComparisonOutput:
 
     Attributes:
         allowed: Greatest slowdown that `--fail-if-slower` lets pass, as a share; None without that option.
-        page: The HTML page to write; None without that option.
     """
 
     def __init__(
@@ -51,19 +53,14 @@ class ComparisonOutput:
                 "--junit writes the result of --fail-if-slower, which is missing", "add --fail-if-slower 5%"
             )
         self._everything, self._as_json = everything, as_json
-        self.page = None if output is None else OutputFile(output, PAGE_MARK, force)
+        self._page = None if output is None else OutputFile(output, PAGE_MARK, force)
         self._checks = None if junit is None else OutputFile(junit, JUNIT_MARK, force, "--junit")
-        check_one_printed(json=as_json, output=self.page, junit=self._checks)
-
-    @property
-    def needs_two_sides(self) -> bool:
-        """Whether an option is used that is about the difference of two sides."""
-        return self.allowed is not None or self._as_json
+        check_one_printed(json=as_json, output=self._page, junit=self._checks)
 
     @property
     def has_latencies(self) -> bool:
         """Whether latencies are shown, which take longer to compare."""
-        return self._as_json or self.page is not None
+        return self._as_json or self._page is not None
 
     def write(self, found: "RunsComparison | SidesOutcome") -> None:
         """Print a comparison, and write its files.
@@ -73,10 +70,31 @@ class ComparisonOutput:
         """
         if self._checks is not None and self.allowed is not None:
             _write_junit(found, self.allowed, self._checks)
-        printed = any(file is not None and file.prints for file in (self.page, self._checks))
-        _output(found, self.allowed, self._everything, self._as_json, self.page, printed)
+        printed = any(file is not None and file.prints for file in (self._page, self._checks))
+        _output(found, self.allowed, self._everything, self._as_json, self._page, printed)
         if self.allowed is not None:
             raise typer.Exit(_exit_code(found, self.allowed))
+
+    def write_joint(self, views: "Mapping[str, RunView]", found: "JointRuns") -> None:
+        """Print several runs side by side, and write the page.
+
+        Args:
+            views: The runs by name.
+            found: The same runs, compared with the first one.
+        """
+        from assay.report.html import render_html
+        from assay.report.joint import joint_document
+
+        document = joint_document(views, found)
+        if self._page is not None:
+            self._page.write(render_html(document))
+        if self._as_json:
+            print_json(found.model_dump(mode="json"))
+        elif self._page is None or not self._page.prints:
+            shown = document.sections[1:]
+            print_blocks(*(block for one in shown for block in (Heading(one.title, one.id), *one.blocks)))
+        if self._page is not None and not self._page.prints:
+            note(f"wrote {self._page.path}")
 
 
 def _output(

@@ -49,6 +49,7 @@ class TableName(StrEnum):
     RESULTS = "results"
     SAMPLES = "samples"
     KINDS = "kinds"
+    TASKS = "tasks"
     CEILINGS = "ceilings"
     COSTS = "costs"
 
@@ -65,7 +66,7 @@ def command(
     table: TableName = typer.Option(
         TableName.RESULTS,
         "--table",
-        help="csv and parquet: one line for each result, repeat, kind, ceiling, or target.",
+        help="csv and parquet: one line for each result, repeat, kind, task of a command, ceiling, or target.",
     ),
     force: bool = FORCE,
     out: Path = RUNS,
@@ -198,11 +199,13 @@ def _heading(table: TableName) -> bytes:
     from assay.report.cost_table import COST_COLUMNS
     from assay.report.kinds_table import KIND_COLUMNS
     from assay.report.tables import CEILING_COLUMNS, RESULT_COLUMNS, SAMPLE_COLUMNS
+    from assay.report.tasks_table import TASK_COLUMNS
 
     columns = {
         TableName.RESULTS: RESULT_COLUMNS,
         TableName.SAMPLES: SAMPLE_COLUMNS,
         TableName.KINDS: KIND_COLUMNS,
+        TableName.TASKS: TASK_COLUMNS,
         TableName.CEILINGS: CEILING_COLUMNS,
         TableName.COSTS: COST_COLUMNS,
     }[table]
@@ -241,6 +244,13 @@ def _table(analysis: "RunAnalysis", name: TableName) -> "FlatTable":
             hint = "only runs of studies with `prices:` have costs"
             raise AssayError(f"run {analysis.run.id} has no stored prices", hint)
         return costs_table(analysis)
+    if name is TableName.TASKS:
+        from assay.report.tasks_table import tasks_table
+
+        tasks = tasks_table(analysis)
+        if not tasks.records:
+            raise AssayError(f"run {analysis.run.id} has no tasks", "only programs of a study's `commands` are tasks")
+        return tasks
     if name is TableName.CEILINGS:
         return ceilings_table(analysis)
     if name is TableName.KINDS:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
-from assay.model.units import about_duration, about_rate
+from assay.model.study.names import PROGRAMS
+from assay.model.units import about_duration, about_latency, about_rate
 from assay.run.listener import Progress, TimeLeft
 from assay.terminal.output import is_dumb, note
 
@@ -75,8 +76,12 @@ class LineProgress(Progress):
 
 def repeat_line(case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]) -> str:
     """Return one line about a repeat: how it ended and how fast it was."""
-    rates = ", ".join(
-        f"{sample.operation} {about_rate(sample.rate, sample.is_counted)}" for sample in samples if sample.ops
-    )
+    rates = ", ".join(f"{sample.operation} {_speed(sample)}" for sample in samples if sample.ops)
     why = f" ({reason})" if reason else ""
     return f"{case.id} repeat {repeat} {status}{why} in {about_duration(seconds)}: {rates or 'nothing measured'}"
+
+
+def _speed(sample: Sample) -> str:
+    if sample.operation in PROGRAMS:
+        return f"took {about_latency(sample.elapsed_ns)}"
+    return about_rate(sample.rate, sample.is_counted)

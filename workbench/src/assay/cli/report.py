@@ -52,7 +52,7 @@ def command(
     draws another run, such as figures of a paper that `assay import` has read, in the same charts.
 
     Of several runs, one page has their results side by side: a column for each run and target, a row for each kind of
-    work; then what differs between the runs and their machines. Nothing is tested; see `assay compare`.
+    work; then how they differ from the first run, and what differs between the runs and their machines.
 
     Example: `assay report last --output storage.html`, `assay report a b c -o runs.html`
     """
@@ -109,9 +109,12 @@ def write_joint_report(runs: list[str], out: Path, output: OutputFile) -> Path |
     """
     from assay.report.html import render_html
     from assay.report.joint import joint_document
+    from assay.run.between_runs import join_with_history
     from assay.terminal.named_runs import load_views
 
-    output.write(render_html(joint_document(load_views(runs, out))))
+    views = load_views(runs, out)
+    found = join_with_history(out, [view.analysis for view in views.values()])
+    output.write(render_html(joint_document(views, found)))
     return None if output.prints else output.path
 
 

@@ -260,9 +260,9 @@ def print_run_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool
     elif quiet:
         print_line(str(folder))
     elif not interrupted:
+        print_commands(store)
         print_results(store, SHOWN_RESULTS)
         print_summary(store)
-        print_commands(store)
         if info.machine is not None:
             print_line(f"The machine: {info.machine.text}")
     if interrupted:

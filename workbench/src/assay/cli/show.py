@@ -9,7 +9,7 @@ import typer
 
 from assay.model.base import EXIT_USAGE, AssayError, warning
 from assay.model.room import hook
-from assay.model.units import about_count, about_rate
+from assay.model.units import about_count, about_latency, about_rate
 from assay.run.brief_results import first_results, stored_or_new_page, stored_or_new_results
 from assay.store.entries import BATCH
 from assay.store.safe_files import plain_file_status
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 FIRST_ROWS = 40
+MAX_VALUE_CHARS, MAX_SHOWN_CHARS = 2000, 40
+"""A longer text of a job, such as the program of a replication, is shown by its beginning."""
 MAX_FILES = 5
 """Most files of other tools that are named."""
 PERCENTILES = ("p50", "p99", "p99.9", "max")
@@ -103,8 +105,8 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     _print_origin(info)
     print_summary(store)
     print_blocks(Facts(tuple(_facts(store, info))))
-    print_results(store, limit)
     print_commands(store)
+    print_results(store, limit)
     _print_io500(store)
     counts = store.verdict_counts()
     if counts.total:
@@ -252,12 +254,16 @@ def print_results(store: "RunStore", limit: int | None) -> None:
     if not shown:
         print_line("no results yet; a large study has them only at the end of its run")
         return
+    from assay.model.study.commands import REPLAY
     from assay.report.brief import result_tables
+    from assay.report.measure import REPLAYS_PER_S
 
     print_line()
     print_blocks(*result_tables(shown))
     if any(one.is_partly_checked for one in shown):
         print_line("* ok, but some checks could not run; `assay show RUN CASE` names them")
+    if any(one.operation == REPLAY for one in shown):
+        print_line(REPLAYS_PER_S)
     again = [name for name in ("rewrite", "reread") if any(one.operation == name for one in shown)]
     if again:
         print_line(f"{' and '.join(again)}: the same file once more from beginning to end")
@@ -299,8 +305,9 @@ def _case_id(store: "RunStore", written: str) -> str:
 
 
 def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
-    from assay.report.sections.commands import task_table
+    from assay.report.sections.commands_tasks import case_tasks
     from assay.report.sections.hosts import host_tables
+    from assay.report.view import RunView
     from assay.run.analysis import analyse_store
 
     case_id = _case_id(store, written)
@@ -329,8 +336,8 @@ def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
     _print_services(samples)
     _print_percentiles(analysis.rows)
     for row in analysis.rows:
-        if tasks := task_table(row):
-            print_blocks(tasks)
+        if tasks := case_tasks(RunView(analysis), row):
+            print_blocks(*tasks)
             print_line()
     if tables := host_tables(analysis.rows):
         print_line()
@@ -381,13 +388,13 @@ def _print_findings(row: "ResultRow") -> None:
         print_line(f"  {words}: {', '.join(lack.rules)}: {lack.reason}")
     for sample in row.samples:
         for tally in sample.errors:
-            print_line(f"  repeat {sample.repeat}: {tally.count} x {tally.example}")
+            print_line(f"  repeat {sample.repeat}: {tally.words}")
 
 
 def _print_samples(samples: "list[Sample]") -> None:
     from assay.model.partial import MISSING_TEXT
     from assay.model.result.percentile import MIN_OPS
-    from assay.model.study.names import TIMED
+    from assay.model.study.names import PROGRAMS, TIMED
 
     def percentile(name: str) -> "Callable[[Sample], str]":
         least = MIN_OPS.get(name, 1)
@@ -402,6 +409,7 @@ def _print_samples(samples: "list[Sample]") -> None:
         "operation": lambda sample: sample.operation,
         "status": lambda sample: sample.status,
         "throughput": lambda sample: about_rate(sample.throughput if sample.moves_data else None, counted=False),
+        "took": lambda sample: about_latency(sample.elapsed_ns) if sample.operation in PROGRAMS else "",
         per_second: lambda sample: about_count(sample.iops) if sample.has("iops") else MISSING_TEXT,
         "mean": lambda sample: _latency(sample.latency.get("mean"), "") if sample.operation in TIMED else "",
         **{name: percentile(name) for name in PERCENTILES},
@@ -414,7 +422,7 @@ def _print_samples(samples: "list[Sample]") -> None:
     print_table(
         list(columns),
         rows,
-        right=[name for name in ("repeat", "throughput", per_second, "mean", *PERCENTILES) if name in columns],
+        right=[name for name in ("repeat", "throughput", "took", per_second, "mean", *PERCENTILES) if name in columns],
         least=[name for name in ("method", "cache", *PERCENTILES[::-1]) if name in columns],
     )
 
@@ -425,7 +433,7 @@ def _unfilled(
     """Yield the names of columns that no sample fills, or that do not apply to such samples."""
     if not any(sample.moves_data for sample in samples):
         yield "throughput"
-    yield from (name for name in ("mean", "method") if not any(map(columns[name], samples)))
+    yield from (name for name in ("took", "mean", "method") if not any(map(columns[name], samples)))
     if not any(sample.get_value("cache_done", "") for sample in samples):
         yield "cache"
     is_transfer = all(sample.operation == "transfer" for sample in samples)
@@ -537,4 +545,15 @@ def _print_job(jobs: "tuple[JobRecord, ...]") -> None:
 
     if jobs:
         print_line(f"job of repeat {jobs[0].repeat}, as sent to `assay-engine run`:")
-        typer.echo(json.dumps(jobs[0].job))
+        typer.echo(json.dumps(_without_long_values(jobs[0].job)))
+
+
+def _without_long_values(value: Any) -> Any:
+    """Return a job in which variables of the environment that are programs of their own are named by their length."""
+    if isinstance(value, dict):
+        return {name: _without_long_values(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_without_long_values(one) for one in value]
+    if isinstance(value, str) and len(value) > MAX_VALUE_CHARS:
+        return f"{value[:MAX_SHOWN_CHARS]}... ({len(value):,} characters; --json has all)"
+    return value

@@ -65,8 +65,10 @@ def incomplete(evidence: Evidence) -> Answer:
 
 
 def _failure(sample: Sample) -> str:
-    text = f"repeat {sample.repeat} {sample.status}"
-    details = [f"{tally.count} x {tally.example}" for tally in sample.errors]
+    # A repeat with failures may have come to its end all the same.
+    status = "" if sample.errors and sample.status == "done" else f" {sample.status}"
+    text = f"repeat {sample.repeat}{status}"
+    details = [tally.words for tally in sample.errors]
     if sample.failed_writes:
         count = sample.failed_writes
         details.append(f"{count} {'write' if count == 1 else 'writes'} of the data it reads had failed before")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from assay.model.source import FieldFault
 from assay.model.study.kinds import kinds
 from assay.model.study.names import METADATA, MIXABLE, MIXES, OBJECTS, WORK, Group
-from assay.model.study.needs import FSYNC, TargetNeed
+from assay.model.study.needs import FSYNC, TIME, TargetNeed
 from assay.model.study.parameters import DEFINITIONS, default_value, inapplicable_fields
 from assay.model.study.study import VALUE_KINDS, Study, Workload
 from assay.model.study.target import Target
@@ -81,8 +81,11 @@ def _ranks(study: Study) -> Iterator[FieldFault]:
 
 
 def _needs(study: Study) -> Iterator[FieldFault]:
-    """Refuse needs that no workload measures."""
+    """Refuse needs that no workload or command measures."""
     for need in study.needs:
+        if need.measure == TIME:
+            yield from _time_need(study, need)
+            continue
         words = " ".join(word for word in (need.workload, need.operation, need.measure) if word)
         if need.workload and need.workload not in study.workloads:
             hint = choices_hint(need.workload, study.workloads)
@@ -93,6 +96,21 @@ def _needs(study: Study) -> Iterator[FieldFault]:
         elif not any(_measures(need, name, work) for name, work in study.workloads.items()):
             hint = f"add a workload with {'sync: o_dsync' if need.operation == FSYNC else need.operation}, or remove it"
             yield FieldFault(path=("need",), message=f"no workload measures {words}", hint=hint)
+
+
+def _time_need(study: Study, need: TargetNeed) -> Iterator[FieldFault]:
+    """Refuse a wall clock of anything but commands: that of a replication includes making and comparing its files."""
+    replications = {case.name for name, entry in study.replication.items() for case in entry.cases(name)}
+    commands = [name for name, work in study.workloads.items() if work.group == "programs" and name not in replications]
+    if not commands:
+        message, hint = "only commands have a time, and the study has none", "add `commands`, or remove it"
+    elif not need.workload and replications:
+        message, hint = "`time` names no command", f"write `{commands[0]} time`: replications have no such time"
+    elif need.workload and need.workload not in commands:
+        message, hint = f"`{need.workload}` is not a command", choices_hint(need.workload, commands)
+    else:
+        return
+    yield FieldFault(path=("need",), message=message, hint=hint)
 
 
 def _measures(need: TargetNeed, name: str, workload: Workload) -> bool:

@@ -86,7 +86,7 @@ def _cells(one: BriefResult, measure: Measure, with_other: bool, limited: bool) 
 
 
 _CAPTIONS = (
-    "Medians over the repeats.",
+    "Medians over the repeats, without intervals.",
     "Medians over the repeats, in brackets their 95 % interval.",
     "Medians over the repeats; a range goes from the lowest to the highest over all sizes and settings.",
 )

@@ -64,7 +64,7 @@ def build_document(
     meta = (
         _made(run, duration),
         ("Targets", ", ".join(view.targets)),
-        ("Scope", f"{numbers.plural(len(analysis.cases), 'case')}, {run.repeats_words} each"),
+        ("Scope", f"{numbers.plural(len(analysis.cases), 'case')}, {view.repeats_words} each"),
         ("Repeats done", f"{run.finished:,} of {run.planned:,}"),
         ("Status", run.status),
         *(("Stages", line) for line in stage_lines(run)),

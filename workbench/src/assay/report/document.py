@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.report import numbers
+from assay.report.document_look import DEFAULT_LOOK, Look
 
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
@@ -415,6 +416,7 @@ class Document:
         meta: Names and values that identify the run.
         style: Name of a style for the whole page; empty: the usual style.
         authors: Names of those who wrote it; empty for what Assay wrote alone.
+        look: Logo, colour and layout.
     """
 
     overline: str
@@ -424,3 +426,4 @@ class Document:
     sections: tuple[Section, ...] = field(default=())
     style: str = ""
     authors: tuple[str, ...] = ()
+    look: Look = DEFAULT_LOOK

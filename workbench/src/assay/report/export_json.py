@@ -14,6 +14,7 @@ from assay.report.cost_table import COST_COLUMNS, costs_table
 from assay.report.kinds_table import KIND_COLUMNS, kinds_table
 from assay.report.summary.page import first_page
 from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, FlatColumn, results_table, samples_table
+from assay.report.tasks_table import TASK_COLUMNS, task_records
 from assay.report.view import RunView
 
 SCHEMA = "assay.results/1"
@@ -23,7 +24,7 @@ _TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean":
 
 
 def json_document(analysis: RunAnalysis) -> dict[str, Any]:
-    """Return a run as JSON: its first page; results, samples, kinds and costs as flat records; comparisons and notes.
+    """Return a run as JSON: its first page, flat records of its tables, comparisons and notes.
 
     Comparisons of latencies (`p50`, `p99`) are listed apart from those of rates and do not affect their p-values.
     """
@@ -35,6 +36,7 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
         "results": list(results_table(analysis).records),
         "samples": list(samples_table(analysis).records),
         "kinds": list(kinds_table(analysis).records),
+        "tasks": list(task_records(analysis)),
         "costs": list(costs_table(analysis).records),
         "comparisons": [comparison.model_dump(mode="json") for comparison in analysis.comparisons],
         "latency_comparisons": [pair.model_dump(mode="json") for pair in analysis.latency_comparisons],
@@ -65,6 +67,7 @@ def json_schema() -> dict[str, Any]:
         "results": _records_schema(RESULT_COLUMNS),
         "samples": _records_schema(SAMPLE_COLUMNS),
         "kinds": _records_schema(KIND_COLUMNS),
+        "tasks": _tasks_schema(),
         "costs": _records_schema(COST_COLUMNS),
         "comparisons": {"type": "array", "items": comparison},
         "latency_comparisons": {"type": "array", "items": comparison},
@@ -93,6 +96,15 @@ def _records_schema(columns: tuple[FlatColumn, ...]) -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {"type": "array", "items": record}
+
+
+def _tasks_schema() -> dict[str, Any]:
+    """Return the schema of the tasks, whose figures are an object: their names are the study's."""
+    schema = _records_schema(TASK_COLUMNS)
+    figures = {"description": "Figure -> number that the program printed", "type": "object"}
+    schema["items"]["properties"]["figures"] = {**figures, "additionalProperties": {"type": "number"}}
+    schema["items"]["required"].append("figures")
+    return schema
 
 
 def _column_schema(column: FlatColumn) -> dict[str, Any]:

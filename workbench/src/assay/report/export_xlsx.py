@@ -1,4 +1,4 @@
-"""Writes a run as a spreadsheet: summary, results, samples, kinds, ceilings, cost (with prices), environment, study."""
+"""Writes a run as a spreadsheet: summary, results, samples, kinds, tasks, ceilings, cost, environment, study."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from assay.report.cost_sheet import write_cost_sheet
 from assay.report.environments import readable_values
 from assay.report.kinds_table import kinds_table
 from assay.report.tables import FlatColumn, FlatTable, ceilings_table, results_table, samples_table
+from assay.report.tasks_table import tasks_table
 
 _WIDEST = 40
 _MAX_BARS = 60
@@ -31,7 +32,7 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
     import xlsxwriter
 
     with xlsxwriter.Workbook(str(path), WORKBOOK_OPTIONS) as book:
-        book.worksheet_class = _sheet_class()
+        book.worksheet_class = safe_sheet_class()
         created = datetime.fromtimestamp(analysis.run.created_at, tz=UTC).replace(tzinfo=None)
         book.set_properties(
             {
@@ -46,6 +47,8 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         _write_table(book, "Results", results)
         _write_table(book, "Samples", samples_table(analysis))
         _write_table(book, "Kinds", kinds_table(analysis))
+        if (tasks := tasks_table(analysis)).records:
+            _write_table(book, "Tasks", tasks)
         _write_table(book, "Ceilings", ceilings_table(analysis))
         write_cost_sheet(book, analysis)
         _write_pairs(book, "Environment", _environment(analysis))
@@ -53,7 +56,7 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         _write_summary(book, summary, analysis, results)
 
 
-def _sheet_class() -> Any:
+def safe_sheet_class() -> Any:
     """Return a worksheet class that writes control and direction characters as visible escapes."""
     from xlsxwriter.worksheet import Worksheet
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from assay.model.escape import escape_lines
 from assay.report import document as doc
+from assay.report.document_look import DEFAULT_LOOK, Logo, Look
 from assay.report.draw.chart import DEFINITIONS, chart_html
 from assay.report.draw.diagram import Diagram, diagram_html
 from assay.report.draw.dots import dots_html
@@ -41,18 +42,43 @@ def render_html(document: doc.Document) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     head = (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{escape(document.look.language)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="generator" content="Assay">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(document.title)} · Assay</title>\n"
-        f"<style>\n{_asset('report.css')}{_alignments(document)}</style>\n</head>\n"
+        f"<style>\n{_asset('report.css')}{_look_css(document.look)}{_alignments(document)}</style>\n</head>\n"
     )
     # Documents with a look of their own fit on one page and need no table of contents.
     contents = "" if document.style else _contents(document)
     look = f' class="{document.style}"' if document.style else ""
     page = f"<body{look}>\n{DEFINITIONS}\n{_header(document)}\n<div class=page>\n{contents}\n<main>\n{body}</main>\n"
     return f"{head}{page}</div>\n{_FOOTER}\n<script>{script}</script>\n</body>\n</html>\n"
+
+
+def _look_css(look: Look) -> str:
+    """Return CSS for the colour and the paper of a look; empty for the usual one."""
+    parts = []
+    if look.accent != DEFAULT_LOOK.accent:
+        # On a dark page the colour is lightened, so that it can be read there, too.
+        dark = f"color-mix(in srgb,{look.accent} 45%,#fff)"
+        parts.append(f":root{{--accent:{look.accent}}}")
+        parts.append(f"@media screen and (prefers-color-scheme:dark){{:root{{--accent:{dark}}}}}")
+    if look.paper != DEFAULT_LOOK.paper:
+        parts.append(f"@page{{size:{look.paper}}}")
+    if look.logo is not None:
+        parts.append("header .logo{float:right;margin:0 0 .4rem 1.5rem}")
+    return "".join(f"{part}\n" for part in parts)
+
+
+def _logo(logo: Logo | None) -> str:
+    if logo is None:
+        return ""
+    data = base64.b64encode(logo.data).decode()
+    kind = "svg+xml" if logo.is_svg else "png"
+    # Points of print are pixels here, times 4/3.
+    width, height = (round(size * 4 / 3) for size in (logo.width, logo.height))
+    return f'<img class=logo alt="Logo" width={width} height={height} src="data:image/{kind};base64,{data}">\n'
 
 
 @cache
@@ -69,7 +95,7 @@ def _header(document: doc.Document) -> str:
     more = f"<p class=description>{escape(document.description)}</p>" if document.description else ""
     authors = f"<p>{escape(', '.join(document.authors))}</p>" if document.authors else ""
     title = f"<p class=kicker>{escape(document.overline)}</p>\n<h1>{escape(document.title)}</h1>{authors}{more}"
-    return f"<header>\n{title}\n<dl class=meta>{facts}</dl>\n</header>"
+    return f"<header>\n{_logo(document.look.logo)}{title}\n<dl class=meta>{facts}</dl>\n</header>"
 
 
 def _contents(document: doc.Document) -> str:

@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from assay.analyse.environments.diff import environment_diff
+from assay.analyse.runs import environment_of
 from assay.model.base import AssayError
-from assay.model.result.run import RunInfo
+from assay.model.result.comparison import JointRuns
 from assay.model.result.verdict import Verdict
 from assay.model.study.parameters import DEFINITIONS
 from assay.report import numbers
-from assay.report.document import Block, Cell, Column, Document, Heading, Mono, Num, Paragraph, Section, Table
+from assay.report.document import Block, Cell, Column, Document, Heading, Num, Paragraph, Section, Table
 from assay.report.environments import readable_values
+from assay.report.joint_differences import joint_differences
 from assay.report.selection.options import ValueChoice
 from assay.report.selection.properties import OF_ROW, RunResult, host_of, property_names, property_title, value_words
 from assay.report.selection.tables import TableOptions, table_blocks
@@ -23,17 +25,16 @@ _MANY = 20
 """With more rows, a page lets the reader sort and filter a table."""
 _MEANING = (
     "Rows are of the same work: the same operation, and the same values of all that is swept or differs between runs. "
-    "A parameter that only some runs report does not keep rows apart. No test decides here whether runs differ: "
+    "A parameter that only some runs report does not keep rows apart."
 )
-_HOW = "assay compare"
-_TESTED = " tests two sides of at least three runs each."
 
 
-def joint_document(views: Mapping[str, RunView], value: str = "rate") -> Document:
+def joint_document(views: Mapping[str, RunView], found: JointRuns, value: str = "rate") -> Document:
     """Return the document on several runs.
 
     Args:
         views: The runs by name.
+        found: The same runs, in the same order, compared with the first one.
         value: The quantity to show, as ordered tables name it.
 
     Raises:
@@ -42,7 +43,8 @@ def joint_document(views: Mapping[str, RunView], value: str = "rate") -> Documen
     runs = [view.run for view in views.values()]
     sections = [
         Section("runs", "Runs", (_runs_table(views),)),
-        Section("results", "Results", (*results_blocks(views, value), Paragraph((_MEANING, Mono(_HOW), _TESTED)))),
+        Section("results", "Results", (*results_blocks(views, value), Paragraph(_MEANING))),
+        Section("comparison", f"Compared with {next(iter(views))}", tuple(joint_differences(found, list(views)))),
         Section("differences", "What differs between the runs", tuple(differences_blocks(views))),
     ]
     title = numbers.listing(list(views))
@@ -149,7 +151,7 @@ def _parameters(views: Mapping[str, RunView]) -> list[tuple[str, ...]]:
 
 def _machines(views: Mapping[str, RunView]) -> list[tuple[str, ...]]:
     """Return items of the environments that differ between any two of the runs, with their value in each."""
-    environments = [_environment(view.run) for view in views.values()]
+    environments = [environment_of(view.run) for view in views.values()]
     first, *others = environments
     items = [item for other in others for item in environment_diff(first, other)]
     names = dict.fromkeys((item.section, item.name) for item in sorted(items, key=lambda item: not item.matters))
@@ -160,7 +162,3 @@ def _machines(views: Mapping[str, RunView]) -> list[tuple[str, ...]]:
         if set(values) != {numbers.NONE}:
             rows.append((f"{section}: {name}", *values))
     return rows
-
-
-def _environment(run: RunInfo) -> Mapping[str, Mapping[str, str]]:
-    return {"versions": run.versions, **run.environment}

@@ -14,24 +14,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A quantity per second.
+    """A quantity per second, or a time.
 
     Attributes:
         title: Name for headings.
         unit: Printed after a number or under a heading.
         scale: Divides a stored rate to give a number in `unit`.
         is_count: It counts operations, not bytes.
+        time: The time that it is: `wall clock`, or another one (`assay.report.measure_time`); empty: it is a rate.
     """
 
     title: str
     unit: str
     scale: float
     is_count: bool
+    time: str = ""
 
     @property
     def axis_title(self) -> str:
         """Title of an axis, with the unit."""
         return f"{self.title} ({self.unit})"
+
+    @property
+    def label(self) -> str:
+        """The unit, for the end of a line's label: `MB/s`, `wall clock in s`."""
+        return f"{self.time} in {self.unit}" if self.time else self.unit
 
     def number(self, per_second: float | None) -> str:
         """Return a rate in `unit`, without the unit."""
@@ -47,6 +54,8 @@ COUNTED = Measure("Rate", "operations/s", 1.0, is_count=True)
 TASKS = Measure("Rate", "tasks/s", 1.0, is_count=True)
 REPLAYS = Measure("Rate", "replays/s", 1.0, is_count=True)
 IOPS = Measure("IOPS", "IOPS", 1.0, is_count=True)
+REPLAYS_PER_S = "Replays/s: at a recorded pace how often the I/O of a copy fits into a second, without its pauses"
+"""What `REPLAYS` are, for the foot of a table."""
 MEASURES = (DATA, COUNTED, TASKS, REPLAYS)
 """The measures of operations."""
 _SMALL = 16 * 1024

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from assay.report import document as doc
 from assay.report.draw import dots
 from assay.report.draw.diagram import Diagram
+from assay.report.draw.drawing import Drawing, HeatMap, Surface
 from assay.report.draw.plots import plot_drawing, plots_legend
 from assay.report.draw.standalone import Picture, picture_of
 
@@ -23,24 +24,33 @@ class TitledPicture(NamedTuple):
     words: str
 
 
+class TitledDrawing(NamedTuple):
+    """What is drawn, with its title and what is to be seen in it as plain text."""
+
+    drawing: Drawing | HeatMap | Surface | Diagram | doc.Dots
+    title: str
+    caption: str
+
+
 def pictures_of(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[TitledPicture]:
     """Yield the pictures of a block in order; none of dots that have no scale."""
+    for drawing, title, caption in drawings_of(block):
+        shown = drawing.words if isinstance(drawing, Diagram) else caption
+        yield TitledPicture(picture_of(drawing), title, caption, f"{title}. {shown}".strip())
+
+
+def drawings_of(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[TitledDrawing]:
+    """Yield what the pictures of a block show, in order; nothing of dots that have no scale."""
     match block:
         case doc.Chart():
-            shown = block.drawing.words if isinstance(block.drawing, Diagram) else block.caption
-            yield _titled(picture_of(block.drawing), block.title, block.caption, shown)
+            yield TitledDrawing(block.drawing, block.title, block.caption)
         case doc.Dots():
             if dots.dots_scale(block) is not None:
-                caption = f"{block.title}. {dots.dots_caption(block)}"
-                yield _titled(picture_of(block), "All repeats", caption)
+                yield TitledDrawing(block, "All repeats", f"{block.title}. {dots.dots_caption(block)}")
         case doc.Gallery():
             for figure in block.figures:
-                yield from pictures_of(figure)
+                yield from drawings_of(figure)
         case doc.Plots():
             for plot in block.figures:
                 drawing = plot_drawing(plot, plots_legend(block))
-                yield _titled(picture_of(drawing), plot.title, f"{plot.caption} {block.caption}".strip())
-
-
-def _titled(picture: Picture, title: str, caption: str, shown: str = "") -> TitledPicture:
-    return TitledPicture(picture, title, caption, f"{title}. {shown or caption}".strip())
+                yield TitledDrawing(drawing, plot.title, f"{plot.caption} {block.caption}".strip())

@@ -213,7 +213,7 @@ _RESULTS: tuple[_Spec, ...] = (
 
 
 def _errors(sample: Sample) -> str:
-    return " | ".join(f"{tally.count} x {tally.example}" for tally in sample.errors)
+    return " | ".join(tally.words for tally in sample.errors)
 
 
 def _field(name: str, kind: Kind, title: str, field: str = "") -> _Spec:

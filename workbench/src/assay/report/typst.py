@@ -6,7 +6,7 @@ each piece as a plain string. Only the fonts that Typst itself contains are used
 
 import json
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +15,8 @@ from assay.model.escape import escape_line, escape_lines
 from assay.model.extras import require
 from assay.report import document as doc
 from assay.report import numbers
-from assay.report.print_layout import fitted
+from assay.report.document_look import COLUMN_GAP_PT, MARGIN_PT, MAX_CONTENTS, Logo, Look
+from assay.report.print_layout import column_widths, fitted
 from assay.report.print_pictures import pictures_of
 from assay.report.spans_table import spans_table
 
@@ -47,6 +48,15 @@ _PROBE = b"""#set document(title: "x")
 _MAX_PICTURE_PT = 620.0
 """Greatest height of a picture, in points: with its caption it fits on a page."""
 Data = dict[str, Any]
+_PNG_DOTS = 200
+"""Dots per inch of pictures for programs that show no SVG."""
+FLOATS = ("auto", "top", "pages")
+"""Where charts and wide tables go in a text of two columns: to the top or bottom of a page, to the top, or to pages of
+their own. Typst cannot tag all floats (its issue 8487); the first way that it can is taken."""
+_PICTURES = b"""#set page(width: auto, height: auto, margin: 0pt, fill: white)
+#for one in json(bytes(sys.inputs.pictures)) {
+  page(image(bytes(one.svg), format: "svg", width: one.width * 1pt))
+}"""
 
 
 def render_pdf(document: doc.Document, created_at: float) -> bytes:
@@ -62,15 +72,39 @@ def render_pdf(document: doc.Document, created_at: float) -> bytes:
         AssayError: The package `typst` is not installed.
     """
     require("typst", "the PDF of a paper")
-    text = json.dumps(document_data(document), ensure_ascii=False, sort_keys=True)
+    data = document_data(document)
+    text = json.dumps(data, ensure_ascii=False, sort_keys=True)
     compiler = _compiler()
     import typst
 
-    try:
-        return _compiled(compiler, _coded(text, _missing_letters(compiler, text)), created_at)
-    except typst.TypstError:
-        # In scripts that join letters, a font may have each of them and yet no form for two beside each other.
-        return _compiled(compiler, _coded(text, _uncommon_letters(text)), created_at)
+    # In scripts that join letters, a font may have each of them and yet no form for two beside each other.
+    for letters in (_missing_letters(compiler, text), _uncommon_letters(text)):
+        for floats in FLOATS if document.look.columns > 1 else FLOATS[:1]:
+            data["look"]["floats"] = floats
+            text = json.dumps(data, ensure_ascii=False, sort_keys=True)
+            try:
+                return _compiled(compiler, _coded(text, letters), created_at)
+            except typst.TypstError as error:
+                failure = error
+    raise failure
+
+
+def pictures_as_png(pictures: Sequence[tuple[str, float]]) -> list[bytes]:
+    """Return SVG pictures as PNG files, in order.
+
+    Args:
+        pictures: Each SVG with its width in points.
+
+    Raises:
+        AssayError: The package `typst` is not installed.
+    """
+    require("typst", "a PNG picture")
+    if not pictures:
+        return []
+    compiler = _compiler()
+    text = json.dumps([{"svg": svg, "width": width} for svg, width in pictures])
+    made = compiler.compile(_PICTURES, format="png", ppi=_PNG_DOTS, sys_inputs={"pictures": text})
+    return [made] if isinstance(made, bytes) else [page for page in made or () if page is not None]
 
 
 def _compiled(compiler: "typst.Compiler", text: str, created_at: float) -> bytes:
@@ -137,15 +171,63 @@ def document_data(document: doc.Document) -> Data:
         "authors": [_plain(name) for name in document.authors],
         "keywords": [MARK],
         "meta": [[_plain(name), _plain(value)] for name, value in document.meta],
+        "look": _look(document.look),
         "sections": [
-            {"id": section.id, "title": _title(section.title), "blocks": _blocks(section.blocks)}
+            {
+                "id": section.id,
+                "title": _title(section.title),
+                "blocks": list(_section_data(section, document.look)),
+            }
             for section in document.sections
         ],
     }
 
 
-def _blocks(blocks: tuple[doc.Block, ...]) -> list[Data]:
-    return [data for block in blocks for data in _WRITERS[type(block)](block)]
+def _section_data(section: doc.Section, look: Look) -> Iterator[Data]:
+    """Yield the data of a section's blocks; a table that leaves its column gets a caption, if it has none."""
+    heading = _title(section.title)
+    for block in section.blocks:
+        for data in _written(block, look):
+            if data["kind"] == "heading":
+                heading = data["text"]
+            elif data["kind"] == "table" and data["wide"] and not data["landscape"] and not data["caption"]:
+                data["caption"] = f"{heading}."
+            yield data
+
+
+def _look(look: Look) -> Data:
+    language, _, region = look.language.partition("-")
+    return {
+        "accent": look.accent,
+        "columns": look.columns,
+        "gap": COLUMN_GAP_PT,
+        "margin": MARGIN_PT,
+        "paper": {"letter": "us-letter"}.get(look.paper, look.paper),
+        "size": look.font_size,
+        "language": language,
+        "region": region,
+        "max-contents": MAX_CONTENTS,
+        "floats": FLOATS[0],
+        "contents": {None: "long", True: "yes", False: "no"}[look.has_contents],
+        "logo": None if look.logo is None else _logo(look.logo),
+    }
+
+
+def _logo(logo: Logo) -> Data:
+    kind, data = ("svg", logo.data.decode()) if logo.is_svg else ("png", list(logo.data))
+    return {"format": kind, "data": data, "width": logo.width, "height": logo.height}
+
+
+def _written(block: doc.Block, look: Look) -> Iterator[Data]:
+    """Yield the data of a block; how a table is laid out depends on the look."""
+    match block:
+        case doc.Table():
+            return _table(block, look)
+        case doc.Spans():
+            return _table(spans_table(block), look)
+        case doc.Fold():
+            return _fold(block, look)
+    return _WRITERS[type(block)](block)
 
 
 def _plain(text: str) -> str:
@@ -207,21 +289,25 @@ def _panels(block: doc.Panels) -> Iterator[Data]:
         yield from _bullets(doc.Bullets(items))
 
 
-def _table(table: doc.Table) -> Iterator[Data]:
-    layout = fitted(table)
+def _table(table: doc.Table, look: Look) -> Iterator[Data]:
+    layout = fitted(table, look)
     if not layout.table.rows or not layout.table.columns:
         return
+    room = look.landscape_width if layout.is_landscape else look.text_width if layout.is_wide else look.column_width
     yield {
         "kind": "table",
         "columns": [
             {"title": _plain(column.title), "unit": _plain(column.unit), "numeric": column.is_numeric}
             for column in layout.table.columns
         ],
+        "widths": [round(width, 1) for width in column_widths(layout.table, layout.size_pt, room)],
         "rows": [[_cell(cell) for cell in row] for row in layout.table.rows],
         "caption": _plain(layout.table.caption),
         "notes": _plain(layout.table.notes),
         "size": layout.size_pt,
         "landscape": layout.is_landscape,
+        "wide": layout.is_wide,
+        "long": layout.is_long,
     }
 
 
@@ -237,10 +323,6 @@ def _pictures(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator
         }
 
 
-def _spans(block: doc.Spans) -> Iterator[Data]:
-    yield from _table(spans_table(block))
-
-
 def _code(block: doc.CodeBlock) -> Iterator[Data]:
     yield {"kind": "code", "text": escape_lines(block.text.rstrip("\n"))}
 
@@ -249,10 +331,11 @@ def _note(block: doc.Note) -> Iterator[Data]:
     yield {"kind": "note", "text": _text(block.text)}
 
 
-def _fold(block: doc.Fold) -> Iterator[Data]:
+def _fold(block: doc.Fold, look: Look) -> Iterator[Data]:
     """Yield what is folded on a page: print has no folds."""
     yield {"kind": "heading", "text": _title(block.summary), "level": 2}
-    yield from _blocks(block.blocks)
+    for one in block.blocks:
+        yield from _written(one, look)
 
 
 _WRITERS: dict[type[Any], Callable[[Any], Iterator[Data]]] = {
@@ -262,12 +345,9 @@ _WRITERS: dict[type[Any], Callable[[Any], Iterator[Data]]] = {
     doc.Facts: _facts,
     doc.Dots: _pictures,
     doc.Panels: _panels,
-    doc.Table: _table,
     doc.Chart: _pictures,
     doc.Gallery: _pictures,
     doc.Plots: _pictures,
-    doc.Spans: _spans,
     doc.CodeBlock: _code,
     doc.Note: _note,
-    doc.Fold: _fold,
 }

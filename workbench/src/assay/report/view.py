@@ -10,6 +10,7 @@ from assay.model.result.run import TargetPlace
 from assay.model.result.verdict import NOT_STORAGE, OWN_SPEED, PARTLY_CHECKED
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import LOOKUPS, METADATA, WRITES
+from assay.model.study.repeats import repeats_words
 from assay.report import numbers
 
 _MIN_CELLS = 6
@@ -163,6 +164,14 @@ class RunView:
     @staticmethod
     def _key(workload: str, operation: str, target: str, axes: Axes) -> tuple[object, ...]:
         return (workload, operation, target, tuple(sorted(axes.items())))
+
+    @property
+    def repeats_words(self) -> str:
+        """The number of repeats of a case in words; outputs of other programs may have more of one than of another."""
+        counts = [len(row.samples) for row in self.analysis.rows]
+        if not self.run.imports or not counts:
+            return self.run.repeats_words
+        return repeats_words(max(counts), min(counts))
 
     @property
     def includes_flushes(self) -> bool:

@@ -9,7 +9,7 @@ from assay.model.result.verdict import NO_RESULT, Verdict
 
 if TYPE_CHECKING:
     from assay.analyse.run_variation import Key, RunVariation
-    from assay.model.result.comparison import RunsComparison
+    from assay.model.result.comparison import JointRuns, RunsComparison
     from assay.model.result.result import RunAnalysis
     from assay.store import RunStore
 
@@ -34,6 +34,21 @@ def compare_with_history(
     same_study = all(one.run.study == study for one in (*before, *after))
     known = spread_between_runs(study, [one.run.folder for one in after], out) if same_study else None
     return compare_runs(before, after, by_target=by_target, variation=known)
+
+
+def join_with_history(out: Path, runs: "Sequence[RunAnalysis]") -> "JointRuns":
+    """Return any number of runs side by side, given how much unchanged runs of their study in the folder differ.
+
+    Args:
+        out: Folder of the runs.
+        runs: At least two; the others are compared with the first one.
+    """
+    from assay.analyse.runs_joint import joint_runs
+
+    study = runs[0].run.study
+    same_study = all(one.run.study == study for one in runs)
+    known = spread_between_runs(study, [one.run.folder for one in runs[1:]], out) if same_study else None
+    return joint_runs(runs, known)
 
 
 def spread_between_runs(study: str, without: Collection[str], out: Path) -> "RunVariation | None":

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from assay.analyse.ranks import Rank, samples_from_ranks
 from assay.analyse.samples import samples_from_log
-from assay.analyse.validate import InvalidEventsError, check_starts, missing_result, validate_events
+from assay.analyse.validate import InvalidEventsError, check_starts, failed_task, missing_result, validate_events
 from assay.contract._generated import Job
 from assay.contract.parts import split_parts
 from assay.contract.reader import lines_of, read_events
@@ -38,6 +38,8 @@ def read_repeat(case: str, repeat: int, job: Job, outcome: Outcome, hosts: bool)
         if outcome.status in ("crashed", "incomplete"):
             return outcome, ()
         return replace(outcome, status="crashed", reason=why_unreadable(error)), ()
+    if outcome.status == "errors" and (reason := failed_task(samples)):
+        return replace(outcome, reason=reason), samples
     if outcome.status == "ok" and (reason := missing_result(samples)):
         return replace(outcome, status="errors", reason=reason), samples
     return outcome, samples

@@ -17,6 +17,7 @@ from assay.model.base import EXIT_REFUSED, AssayError, warning
 from assay.model.deadline import Deadline
 from assay.model.escape import escape_line
 from assay.model.study.blocks import Blocks
+from assay.model.study.study import Study
 from assay.plan.estimate import estimate_study
 from assay.plan.load import load_study
 from assay.run.added_repeats import add_repeats, current_settling, with_repeats
@@ -29,6 +30,7 @@ from assay.run.listener import Listener
 from assay.run.lost_hosts import take_replacements, wait_for_replacements
 from assay.run.measure import measure
 from assay.run.places import claims
+from assay.run.places.targets import target_path
 from assay.run.preconditions import CheckRequest, refuse_impossible
 from assay.run.prepare import prepare, study_hash
 from assay.run.run_time import find_past_run, predict_run_time
@@ -85,7 +87,7 @@ def start(
         listener.print_line(prediction_text(plan, estimate))
     request = CheckRequest(plan, engine, destroy, SpaceRequirement(estimate.peak_space, on_root), out)
     for name, place in refuse_impossible(request).items():
-        listener.print_line(f"{name} is on {place.words}")
+        listener.print_line(_place_line(study, name, place.words))
     if plan.blocks is None and deadline is None:
         listener.print_line(f"whole run: {predict_run_time(plan, estimate, find_past_run(out, study.name)).words}")
     store = RunStore.create(
@@ -152,7 +154,7 @@ def resume(
             listener.print_line(prediction_text(plan, estimate))
         mounts_of_places = refuse_impossible(CheckRequest(plan, engine, destroy, needs, owner=claims.run_owner(store)))
         for name, place in mounts_of_places.items() if is_new else ():
-            listener.print_line(f"{name} is on {place.words}")
+            listener.print_line(_place_line(plan.study, name, place.words))
         take_replacements(plan, store, listener.print_line)
         meter = meters.make_meter(amount, prices, store, estimate)
         if settle and not add_repeats(store, listener.print_line):
@@ -168,6 +170,12 @@ def resume(
     except BaseException:
         store.close()
         raise
+
+
+def _place_line(study: Study, name: str, words: str) -> str:
+    """Return where a target is: its name may be one that `assay fit` or `measure` has chosen."""
+    path = target_path(study, name)
+    return f"{name}{f' ({path})' if path else ''} is on {words}"
 
 
 def _check_contract(store: RunStore) -> None:

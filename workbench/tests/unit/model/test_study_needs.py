@@ -19,6 +19,8 @@ READ = TypeAdapter(Needs)
         ({"get": "900/s"}, TargetNeed(operation="get", measure="iops", limit=900)),
         ({"fsync p99": "10ms"}, TargetNeed(operation="fsync", measure="p99", limit=10e6)),
         ({"oltp write p99.9": "2ms"}, TargetNeed(operation="write", measure="p99.9", limit=2e6, workload="oltp")),
+        ({"align time": "1min"}, TargetNeed(operation="", measure="time", limit=60e9, workload="align")),
+        ({"time": "90 s"}, TargetNeed(operation="", measure="time", limit=90e9)),
         ({"write P50": "900us"}, TargetNeed(operation="write", measure="p50", limit=9e5)),
     ],
 )
@@ -45,6 +47,11 @@ def test_a_need_is_read(written: object, need: TargetNeed) -> None:
         ({"read p99": 5}, "no unit"),
         ({"read iops": "5MB/s"}, "not a number of operations per second"),
         ({"stat": "5MB/s"}, "not a number of operations per second"),
+        ({"align time": 60}, "no unit"),
+        ({"align time": "0s"}, "not above 0"),
+        ({"align run time": "60s"}, "does not name an operation"),
+        ({"align": "60s"}, "does not name an operation"),
+        ({"align time": "60MB/s"}, "not a duration"),
         ({"fsync": "10MB/s"}, "fsync needs a latency"),
     ],
 )
@@ -52,6 +59,12 @@ def test_what_is_no_need_is_refused(written: object, message: str) -> None:
     with pytest.raises(ValidationError) as refused:
         READ.validate_python(written)
     assert message in str(refused.value)
+
+
+def test_a_time_is_of_what_commands_do() -> None:
+    need = TargetNeed(operation="", measure="time", limit=1e9, workload="a")
+    assert need.covers("a", "run", "") and need.covers("a", "replay", "") and not need.covers("b", "run", "")
+    assert not need.model_copy(update={"workload": ""}).covers("a", "read", "none")
 
 
 def test_fsync_covers_writes_that_are_flushed_each() -> None:

@@ -147,3 +147,34 @@ def test_inputs_are_written_in_each_repeat_and_need_room(tmp_path: Path) -> None
 def test_keys_of_other_programs_are_understood(line: str, word: str) -> None:
     text = f"study: s\ntargets: {{t: {{kind: file, path: /x}}}}\ncommands: {{c: {{{line}}}}}\n"
     assert [one.hint for one in load_study(text.encode()).problems] == [f"did you mean `{word}`?"]
+
+
+REPLICATED = (
+    "\ntestbed: wan\nreplication: {r: {source: server1, replica: server2, replicator: rsync, scenario: initial}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("need", "more", "message"),
+    [
+        ("c time: 60s", "", ""),
+        ("time: 60s", "", ""),
+        ("d time: 60s", "", "need: `d` is not a command"),
+        ("c read: 5MB/s", "", "need: no workload measures c read throughput"),
+        ("c time: 60s", REPLICATED, ""),
+        ("time: 60s", REPLICATED, "need: `time` names no command; write `c time`"),
+        ("r time: 60s", REPLICATED, "need: `r` is not a command"),
+    ],
+)
+def test_a_need_may_name_a_command(need: str, more: str, message: str) -> None:
+    loaded = load_study(f"{TEXT}need: {{{need}}}{more}".encode())
+    assert (loaded.study is not None) is not message
+    text = " ".join(f"{one.message}; {one.hint}" for one in loaded.problems)
+    assert message in text and bool(text) is bool(message)
+
+
+def test_a_study_without_commands_needs_no_time() -> None:
+    work = "workloads: {w: {operations: [write], file_size: 1MiB, record_size: 4KiB}}"
+    text = f"study: s\ntargets: {{d: {{kind: file, path: /x}}}}\nneed: {{time: 1s}}\n{work}"
+    loaded = load_study(text.encode())
+    assert loaded.study is None and "only commands have a time" in loaded.problems[0].message

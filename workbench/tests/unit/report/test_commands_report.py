@@ -9,11 +9,15 @@ from priced import VOLUMES, near, priced_run, prices
 from assay.model.result.host_use import HostUse, LinkUse
 from assay.model.result.sample import HostShare
 from assay.model.result.tasks import TaskResult, TaskStates
+from assay.model.study.needs import TargetNeed
 from assay.model.study.replication_figures import figure_of
 from assay.money.cost.bill import hosts_bill
 from assay.money.cost.stored_prices import hour_of_hosts
 from assay.report.document import Chart, Gallery, Num, Table, plain_text
-from assay.report.sections.commands import command_blocks, missing_figures, stated_units
+from assay.report.sections.commands import command_blocks
+from assay.report.sections.commands_figures import missing_figures, stated_units
+from assay.report.summary.next_step import _unknown_needs
+from assay.report.summary.page import first_page
 from assay.report.view import RunView
 
 SECOND = 10**9
@@ -139,3 +143,18 @@ def test_a_replication_prints_what_its_scenario_has_and_nothing_is_missing() -> 
     blocks = command_blocks(replicated)
     assert "replication-syncs" in [block.id for block in blocks if isinstance(block, Table)]
     assert "found no number" not in str(blocks)
+
+
+def test_more_repeats_do_not_settle_what_other_programs_may_have_slowed() -> None:
+    need = TargetNeed(operation="", measure="time", limit=5 * SECOND)
+    for busy, words in ((0, "No: disk"), (20 * SECOND, "Undecided for disk")):
+        seen = view({1: 8.0})
+        row = seen.analysis.rows[0]
+        samples = tuple(one.model_copy(update={"host_busy_ns": busy}) for one in row.samples)
+        run = seen.run.model_copy(update={"needs": (need,)})
+        rows = (row.model_copy(update={"samples": samples}),)
+        changed = RunView(seen.analysis.model_copy(update={"rows": rows, "run": run}))
+        lead = plain_text(first_page(changed).lead)
+        assert lead.startswith(words) and "wall clock of each command at most 5 s, measured 8 s" in lead
+        steps = [plain_text(step) for step in _unknown_needs(changed)]
+        assert [step.startswith("Repeat it on an idle machine: ") for step in steps] == [True] * bool(busy)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from assay.report import document as doc
+from assay.report.document_look import DEFAULT_LOOK, Look
 from assay.report.markdown import render_markdown
-from assay.report.print_layout import LANDSCAPE_PT, SIZES_PT, fitted
+from assay.report.print_layout import SIZES_PT, fitted
 from assay.report.typst import document_data, render_pdf
 
 HOSTILE = (
@@ -113,8 +114,19 @@ def test_a_table_gets_smaller_type_then_loses_columns_with_a_rank_then_lies_acro
     across = fitted(table([doc.Column(f"c{n}", is_numeric=True) for n in range(14)], "1,234,567.8"))
     assert across.is_landscape and len(across.table.columns) == 14
     far = fitted(table([doc.Column(f"c{n}", is_numeric=True) for n in range(60)], "1,234,567.8"))
-    assert far.is_landscape and 1 < len(far.table.columns) < LANDSCAPE_PT / 9
+    assert far.is_landscape and 1 < len(far.table.columns) < DEFAULT_LOOK.landscape_width / 9
     assert far.table.caption.endswith("c59.")
+
+
+def test_in_two_columns_a_table_stays_in_its_column_only_if_all_of_it_fits_there() -> None:
+    look = Look(columns=2)
+    narrow = fitted(table([doc.Column(f"c{n}") for n in range(3)], "some words"), look)
+    assert not narrow.is_wide and len(narrow.table.columns) == 3
+    ranked = fitted(table([doc.Column(f"c{n}", is_numeric=True, drop_rank=n) for n in range(7)], "1,234,567.8"), look)
+    assert ranked.is_wide and not ranked.is_landscape and len(ranked.table.columns) == 7
+    assert not fitted(table([doc.Column("c")], "x" * 20), look).is_long
+    assert fitted(table([doc.Column("c")], "x" * 20, rows=40), look).is_long
+    assert fitted(table([doc.Column(f"c{n}") for n in range(4)], "words " * 200), look).is_long, "few rows, but high"
 
 
 @pytest.mark.parametrize("count", [1, 20, 200])
@@ -142,7 +154,7 @@ def test_no_cell_is_beyond_the_edge_of_its_page(width: int) -> None:
     compiler = typst.Compiler(source.encode(), ignore_system_fonts=True, sys_inputs={"d": data})
     (found,) = json.loads(compiler.query("<width>"))
     numeric_only: Any = found["value"]
-    assert numeric_only <= (LANDSCAPE_PT if layout.is_landscape else 482.0) * 1.03
+    assert numeric_only <= (DEFAULT_LOOK.landscape_width if layout.is_landscape else 482.0) * 1.03
 
 
 def test_markdown_of_all_blocks() -> None:

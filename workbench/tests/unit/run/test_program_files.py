@@ -4,10 +4,9 @@ from pathlib import Path
 import pytest
 from plan_tools import load, study
 
-from assay.model.result.result import Estimate
 from assay.model.study.commands import StudyCommand
 from assay.plan.expand import expand
-from assay.report.sections.commands import _figure
+from assay.report.sections.commands_figures import figure_cell
 from assay.run.program_files import program_faults
 from assay.run.study_plan import uncounted_text
 
@@ -79,7 +78,7 @@ def test_an_estimate_says_that_it_does_not_count_the_bytes_of_commands() -> None
 
 def test_whole_figures_of_programs_keep_their_digits() -> None:
     def shown(value: float) -> str:
-        return _figure(Estimate(median=value, low=None, high=None, n=1, spread=None), "").text
+        return figure_cell(value, "").text
 
     assert [shown(value) for value in (1234567, 50123.4, 12.5, -3, 0.12345)] == [
         "1,234,567",

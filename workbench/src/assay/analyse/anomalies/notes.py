@@ -118,7 +118,8 @@ def _slow_first_repeat(row: ResultRow, place: TargetPlace | None) -> Iterator[st
 
 
 def _uneven_lanes(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
-    if row.case.parameters.all_lanes < 2:
+    # Tasks are counted when they end: until the first lane has ended, others have begun what is not counted.
+    if row.case.parameters.all_lanes < 2 or row.case.group == "programs":
         return
     pairs = [
         (sample.first_finisher_iops if row.is_counted else sample.first_finisher, sample.rate)

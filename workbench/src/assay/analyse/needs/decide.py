@@ -12,6 +12,7 @@ from assay.analyse.usable import usable
 from assay.model.result.result import Estimate, ResultRow
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import NOT_STORAGE, Verdict
+from assay.model.study.needs import TIME
 
 CPU_WAIT_RULE = "starved_client"
 """The rule whose finding needs no doubt here: the waits for a CPU that it reports are taken off."""
@@ -20,6 +21,7 @@ SUSTAINED = 0.99
 LATE_FACTOR = 2
 """Open loop: a wait for a CPU delays the operations that are due in it, and as many while the queue drains."""
 INSIDE = "the limit lies within the interval"
+OTHERS = "other programs had CPUs of the machine meanwhile, which may be why it took so long"
 
 _DOUBTS = {
     NeedStatus.YES: NOT_STORAGE | {Verdict.BURSTING, Verdict.SKEWED},
@@ -53,6 +55,8 @@ def decide(limit: NeedLimit, row: ResultRow, value: Callable[[Sample], float | N
         errors = next((tally.example for sample in row.samples for tally in sample.errors), "")
         few = "one repeat has no interval" if samples else "nothing was measured"
         return NeedOutcome(NeedStatus.UNDECIDED, why=errors or few)
+    if limit.measure == TIME:
+        return _with_doubts(limit, _decide_time(limit, samples), row)
     if limit.is_upper:
         return _with_doubts(limit, _sustained(_decide_latency(limit, row, samples), row, samples), row)
     return _with_doubts(limit, _decide_least(limit, row, samples, value), row)
@@ -69,8 +73,11 @@ def _with_doubts(limit: NeedLimit, outcome: NeedOutcome, row: ResultRow) -> Need
     # A limit above the device that explains the rate leaves nothing for other users of the device to explain.
     if outcome.status is NeedStatus.NO and (Verdict.THROTTLED in verdicts or _fails_alone(limit, outcome, row)):
         doubts = doubts - {Verdict.CONTENDED}
-    if not limit.is_upper and (outcome.status is NeedStatus.YES or _fails_together(limit, row)):
-        # The time of the last thread counts, so that threads that end at different times make a rate too low at most.
+    if limit.measure == TIME or (
+        not limit.is_upper and (outcome.status is NeedStatus.YES or _fails_together(limit, row))
+    ):
+        # The time of the last thread counts, so that threads that end at different times make a rate too low at most; a
+        # wall clock ends with the last task.
         doubts = doubts - {Verdict.SKEWED}
     doubt = next((each for each in verdicts if each in doubts), None)
     if doubt is not None:
@@ -107,6 +114,39 @@ def wait_share(row: ResultRow, sample: Sample) -> float:
     if not sample.cpu_wait_ns:
         return share
     return share + sample.cpu_wait_ns / max(1, sample.elapsed_ns * row.case.parameters.all_lanes)
+
+
+def _decide_time(limit: NeedLimit, samples: Sequence[Sample]) -> NeedOutcome:
+    """Decide whether a command is quick enough; CPU time of other programs of its hosts may have delayed it."""
+    alone = [max(1.0, sample.elapsed_ns - min(_others_cpu_ns(sample), _ready_ns(sample))) for sample in samples]
+    outcome = _below(limit, estimate([float(sample.elapsed_ns) for sample in samples]), estimate(alone))
+    is_over = outcome.status is NeedStatus.UNDECIDED and outcome.low is not None and outcome.low >= limit.value
+    return outcome._replace(why=OTHERS) if is_over else outcome
+
+
+def _others_cpu_ns(sample: Sample) -> int:
+    """Return the CPU time that a repeat's hosts spent on other programs: the most by which these delayed it.
+
+    A nanosecond of another program holds up at most one thread, by a nanosecond. What a hypervisor takes counts, too.
+    """
+    own = sum(task.cpu_ns for task in sample.tasks) + (sample.cpu_user_ns or 0) + (sample.cpu_system_ns or 0)
+    return max(0, (sample.host_busy_ns or 0) + (sample.host_stolen_ns or 0) - own)
+
+
+def _ready_ns(sample: Sample) -> float:
+    """Return for how long a lane's tasks had a CPU or were ready for one, at most; only then can others delay them.
+
+    Looks are a sample: the bound is two standard errors of a proportion above it, and 3 of n looks where it is 0 (the
+    rule of three, Hanley and Lippman-Hand, JAMA 249, 1983). All of the time without looks.
+    """
+    lanes: dict[tuple[str, int], float] = {}
+    for task in sample.tasks:
+        share = 1.0
+        if task.states is not None and task.states.observed_ns and task.states.looks:
+            seen, looks = task.states.running_ns / task.states.observed_ns, task.states.looks
+            share = min(1.0, seen + 2 * math.sqrt(max(0.0, seen * (1 - seen)) / looks) + 3 / looks)
+        lanes[task.host, task.lane] = lanes.get((task.host, task.lane), 0.0) + share * task.elapsed_ns
+    return max(lanes.values(), default=math.inf)
 
 
 def _latencies(limit: NeedLimit, row: ResultRow, sample: Sample) -> RepeatLatencies | None:

@@ -120,9 +120,9 @@ def _first(grid: npt.NDArray[np.int64], holds: Callable[[int], bool]) -> float |
 
 def _why_open(repeats: Sequence[RepeatLatencies], allowed_share: float, limit_ns: float) -> str:
     """Return why the bounds of the share include the allowed one."""
+    if effective_share([each.over(limit_ns) for each in repeats]).is_above(allowed_share):
+        return "operations waited for a CPU of this host, which may be why they took so long"
     none_over = effective_share([Exceeding(0, each.ops) for each in repeats])
     if not none_over.is_below(allowed_share):
         return f"too few operations: {sum(each.ops for each in repeats):,}"
-    if effective_share([each.over(limit_ns) for each in repeats]).is_above(allowed_share):
-        return "operations waited for a CPU of this host, which may be why they took so long"
     return "the limit lies within the interval"

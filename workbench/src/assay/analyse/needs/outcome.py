@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED
+from assay.model.study.needs import TIME
 
 
 class NeedStatus(StrEnum):
@@ -33,10 +34,10 @@ class NeedLimit(NamedTuple):
     """What is required of a number.
 
     Attributes:
-        measure: `p99` or another percentile of latency, `mean` latency, `throughput`, `iops`, or the name of another
-            number that is to be great, of which the caller has the values.
-        value: Upper limit in nanoseconds of a latency, else lower limit: bytes per second, operations per second, or
-            the unit of the values.
+        measure: `p99` or another percentile of latency, `mean` latency, `time` of a command, `throughput`, `iops`, or
+            the name of another number that is to be great, of which the caller has the values.
+        value: Upper limit in nanoseconds of a latency or time, else lower limit: bytes per second, operations per
+            second, or the unit of the values.
         kind: Only latencies of operations of this kind count, where an operation mixes several; empty: all.
     """
 
@@ -46,8 +47,8 @@ class NeedLimit(NamedTuple):
 
     @property
     def is_upper(self) -> bool:
-        """The limit is an upper one, since the number is a latency."""
-        return self.measure == "mean" or self.measure[1:2].isdigit()
+        """The limit is an upper one, since the number is a time."""
+        return self.measure in ("mean", TIME) or self.measure[1:2].isdigit()
 
     @property
     def allowed_share(self) -> float:

@@ -128,6 +128,49 @@ class RunsComparison(Frozen):
     differences: tuple[EnvironmentDifference, ...]
 
 
+class JointResult(Frozen):
+    """A result of one run among several.
+
+    Attributes:
+        rate: In bytes per second, or operations per second for counted operations; None without a usable repeat.
+        finding: Why its verdict is not ok; empty if it is.
+    """
+
+    rate: Estimate | None
+    verdict: Verdict
+    finding: str
+
+
+class JointRow(Frozen):
+    """One operation with the same parameters, in each of several runs.
+
+    Attributes:
+        target: Name of the target; empty if each run has another one.
+        what: Workload, parameters and operation in words.
+        is_counted: The rates are in operations per second.
+        results: One for each run, in their order; None if the run does not have it.
+        comparisons: With the first run, one for each run; None for the first, and where a side has no rate.
+    """
+
+    target: str
+    what: str
+    operation: str
+    is_counted: bool
+    results: tuple[JointResult | None, ...]
+    comparisons: tuple[Comparison | None, ...]
+
+
+class JointRuns(Frozen):
+    """Any number of runs, row by row.
+
+    Attributes:
+        rows: In the order of the first run, then those that it does not have.
+    """
+
+    runs: tuple[RunLabel, ...]
+    rows: tuple[JointRow, ...]
+
+
 class HistoryPoint(Frozen):
     """The result of a row in one run.
 

@@ -20,6 +20,8 @@ from assay.model.study.names import is_counted
 
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
 
+PROGRAM = "program"
+"""The domain of codes that programs end with: exit codes, and signals with a minus sign."""
 SLOW_PATTERN = "slow_pattern"
 """The kind of failure of a figure whose pattern took too long on what a program printed."""
 
@@ -46,6 +48,14 @@ class ErrorTally(Frozen):
     def key(self) -> tuple[str, str | None, int | None, str | None]:
         """What failures must have in common to be counted together."""
         return self.kind, self.domain, self.code, self.name
+
+    @property
+    def words(self) -> str:
+        """How often it failed, and the first failure."""
+        if self.domain != PROGRAM:
+            return f"{self.count} x {self.example}"
+        more = self.count - 1
+        return f"{self.example}{f', and {more:,} more in this way' if more else ''}"
 
 
 class KindCounts(Frozen):

@@ -106,6 +106,14 @@ class TaskResult(Frozen):
         """CPU time of all its processes."""
         return self.user_ns + self.system_ns
 
+    @property
+    def failure_words(self) -> str:
+        """How it failed, with its name: `task 1 ended with exit code 3: oops`; empty if it has not."""
+        if not self.failure:
+            return ""
+        verb = " ended with " if self.exit_code else " was " if self.signal is not None else ": "
+        return f"task {self.task}{verb}{self.failure}"
+
 
 def all_io(tasks: Sequence[TaskResult]) -> TaskIo | None:
     """Return what all tasks did together; None if one was not counted."""

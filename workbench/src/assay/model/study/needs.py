@@ -1,4 +1,4 @@
-"""Requirements for the storage, as a study states them: `need: {read: 500MB/s, write p99: 10ms}`."""
+"""Requirements, as a study states them: `need: {read: 500MB/s, write p99: 10ms, align time: 60s}`."""
 
 import re
 from collections.abc import Mapping
@@ -12,28 +12,31 @@ from assay.model.study import names
 from assay.model.study.axis import fault
 from assay.model.units import UnitError, choices_hint, display_value
 
-NeedMeasure = Literal["throughput", "iops", "p50", "p90", "p99", "p99.9", "p99.99"]
-"""The measured quantity: bytes per second, operations per second, or a percentile of latency."""
+NeedMeasure = Literal["throughput", "iops", "p50", "p90", "p99", "p99.9", "p99.99", "time"]
+"""The measured quantity: bytes per second, operations per second, a percentile of latency, or the wall clock of a
+command."""
 
 FSYNC = "fsync"
 """Every operation that writes, in workloads whose `sync` flushes each write."""
 FLUSHED = ("o_sync", "o_dsync")
 """Values of `sync` that flush each write."""
 
+TIME = "time"
+"""The measure of commands: the wall clock of all tasks, or of a replay."""
 _PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99")
 _IOPS = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<factor>[kM]?)(?P<unit>(?: ?IOPS| ?/ ?s)?)")
 _FACTORS = {"": 1.0, "k": 1e3, "M": 1e6}
-_FORM = "write it as `read: 500MB/s`, `random_read: 20k IOPS` or `write p99: 10ms`"
+_FORM = "write it as `read: 500MB/s`, `random_read: 20k IOPS` or `write p99: 10ms`, of a command `NAME time: 60s`"
 
 
 class TargetNeed(Frozen):
     """A requirement that each target must satisfy at every measured point.
 
     Attributes:
-        operation: Name of an operation, or `fsync`.
+        operation: Name of an operation, or `fsync`; empty for the wall clock of commands.
         measure: The measured quantity.
         limit: Lower limit in bytes per second or operations per second, or upper limit in nanoseconds.
-        workload: Name of the only workload concerned; empty: all that have the operation.
+        workload: Name of the only workload or command concerned; empty: all that have the operation.
     """
 
     operation: str
@@ -43,8 +46,8 @@ class TargetNeed(Frozen):
 
     @property
     def is_upper_limit(self) -> bool:
-        """The limit is an upper one, since the quantity is a latency."""
-        return self.measure in _PERCENTILES
+        """The limit is an upper one, since the quantity is a time."""
+        return self.measure in (*_PERCENTILES, TIME)
 
     def covers(self, workload: str, operation: str, sync: str) -> bool:
         """Whether a result is subject to this requirement.
@@ -57,6 +60,8 @@ class TargetNeed(Frozen):
         if self.workload and workload != self.workload:
             return False
         name = operation.split(" ", 1)[0]
+        if self.measure == TIME:
+            return name in names.PROGRAMS
         if self.operation == FSYNC:
             return name in names.WORK and names.WORK[name].writes and sync in FLUSHED
         return name == self.operation
@@ -68,21 +73,25 @@ class _Key(NamedTuple):
     measure: str
 
 
-def _key(written: str) -> _Key:
-    """Parse `[WORKLOAD ]OPERATION[ PERCENTILE or iops]`."""
+def _key(written: str, value: object) -> _Key:
+    """Parse `[WORKLOAD ]OPERATION[ PERCENTILE or iops]`, or `[COMMAND ]time`."""
     words = written.split()
+    if words and words[-1].lower() == TIME and len(words) < 3:
+        return _Key("".join(words[:-1]), "", TIME)
     measure = words.pop() if words and words[-1].lower() in (*_PERCENTILES, "iops") else ""
     for first in (0, 1):
         name = "_".join(words[first:])
         if name == FSYNC or name in names.OPERATIONS:
             return _Key("".join(words[:first]), name, measure.lower())
     hint = choices_hint(" ".join(words), (*names.OPERATIONS, FSYNC)) if len(words) == 1 else _FORM
+    if len(words) == 1 and _parses(value, units.parse_duration):
+        hint = f"if it is a command, write `{words[0]} time: {value}`"
     raise fault(f"{display_value(written)} does not name an operation", hint, written)
 
 
 def _need(written: str, value: object) -> TargetNeed:
-    key = _key(written)
-    if key.measure in _PERCENTILES:
+    key = _key(written, value)
+    if key.measure in (*_PERCENTILES, TIME):
         return _made(key, key.measure, _read(written, value, units.parse_duration))
     text = value if isinstance(value, str) else str(value)
     if key.measure != "iops" and _parses(value, units.parse_duration):

@@ -58,9 +58,25 @@ FIGURES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Scenario -> its further numbers, and their units."""
-COMMON: Mapping[str, str] = {"write refused": "", "different files": "files", "different attributes": "files"}
-"""Numbers that each scenario prints: whether the replica refused a write before it was promoted, and how many files
-differ in the end in their contents, or in mode, owner and time."""
+SPECIAL = ("symbolic links", "hard links", "sparse files", "extended attributes", "empty directories")
+"""What a tree has beside files and their contents; a replicator keeps it or not."""
+COMMON: Mapping[str, str] = {
+    "write refused": "",
+    "different files": "files",
+    "different attributes": "files",
+    **{f"{kind} kept": "" for kind in SPECIAL},
+}
+"""Numbers that each scenario prints: whether the replica refused a write before it was promoted; how many files differ
+in the end in their contents, or in mode, owner and time; and whether each of `SPECIAL` arrived as it was."""
+
+
+KEY_TIMES = (
+    "recovery time",
+    "lag longest",
+    *(f"{labels[-1]} duration" for scenario, labels in SYNCS.items() if scenario not in ("initial", "failover")),
+    "initial duration",
+)
+"""Times that stand for a scenario where there is room for one; the first that a case has counts."""
 
 
 def figure_of(sync: str, name: str) -> str:

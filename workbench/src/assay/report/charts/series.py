@@ -52,7 +52,7 @@ class SeriesPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class ChartSeries:
     """A line, or a bar of each group.
 
     Attributes:
@@ -64,7 +64,7 @@ class Series:
     points: tuple[SeriesPoint, ...]
 
 
-def lines_drawing(series: Sequence[Series], x: ChartAxis, title: str, legend: str = "") -> Drawing:
+def lines_drawing(series: Sequence[ChartSeries], x: ChartAxis, title: str, legend: str = "") -> Drawing:
     """Return lines with their points and intervals.
 
     Args:
@@ -94,13 +94,15 @@ def _legends(title: str, keys: Sequence[LegendEntry]) -> tuple[Legend, ...]:
     return (Legend(title, tuple(keys)),) if len(keys) > 1 else ()
 
 
-def _ends(series: Sequence[Series]) -> list[float]:
+def _ends(series: Sequence[ChartSeries]) -> list[float]:
     """Return what a scale must hold: all values and the ends of their intervals."""
     points = [point for one in series for point in one.points]
     return [value for point in points for value in (point.value, point.low, point.high) if value is not None]
 
 
-def bars_drawing(series: Sequence[Series], names: Sequence[str], x_title: str, title: str, legend: str = "") -> Drawing:
+def bars_drawing(
+    series: Sequence[ChartSeries], names: Sequence[str], x_title: str, title: str, legend: str = ""
+) -> Drawing:
     """Return groups of bars; they are horizontal if the names of the groups are long.
 
     Args:
@@ -137,7 +139,7 @@ def bars_drawing(series: Sequence[Series], names: Sequence[str], x_title: str, t
     return Drawing(x, values, tuple(marks), legends)
 
 
-def _bar(series: Series, point: SeriesPoint, side: tuple[float, float], is_horizontal: bool) -> list[Mark]:
+def _bar(series: ChartSeries, point: SeriesPoint, side: tuple[float, float], is_horizontal: bool) -> list[Mark]:
     """Return a bar with its interval."""
     length, middle = (0.0, point.value), sum(side) / 2
     x, y = (length, side) if is_horizontal else (side, length)

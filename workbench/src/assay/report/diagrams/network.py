@@ -7,7 +7,17 @@ from typing import NamedTuple
 from assay.model.base import AssayError
 from assay.report import numbers
 from assay.report.diagrams.comb import Attachment, Bar, BarJoin, Comb, Hung
-from assay.report.diagrams.pieces import MAX_CARD, MIN_CARD, PADDING, PAGE_WIDTH, Card, DiskSet, Piece, diagram_of, words
+from assay.report.diagrams.pieces import (
+    MAX_CARD,
+    MIN_CARD,
+    PADDING,
+    PAGE_WIDTH,
+    Card,
+    DiskSet,
+    Piece,
+    diagram_of,
+    words,
+)
 from assay.report.draw.diagram import NAME_SIZE, BoxShape, Diagram
 from assay.report.draw.letters import text_width
 

@@ -83,7 +83,7 @@ def _row(row: DotRow, scale: AxisScale, ratio: bool) -> str:
 
 
 def _lane(lane: Lane, scale: AxisScale, ratio: bool) -> str:
-    known = lane.mark is not None and lane_count(lane) > 0
+    known = _has_mark(lane)
     median = f", median {numbers.significant(lane.mark or 0.0)}" if known else ""
     label = escape(f"{lane.name}: {numbers.plural(lane_count(lane), 'repeat')}{median}")
     svg = f'<svg role="img" aria-label="{label}" height="{HEIGHT}">{lane_svg(lane, scale, ratio)}</svg>'
@@ -94,16 +94,21 @@ def lane_svg(lane: Lane, scale: AxisScale, ratio: bool) -> str:
     """Return a lane as SVG elements, `HEIGHT` pixels high: along x in percent of its width."""
     shown = HEIGHT - 2 * _RADIUS - 2
     kinds = (("", _thinned(lane.decided_values)), (" class=open", _thinned(lane.undecided_values)))
-    # Dots are spread over the height of the lane, so that equal values can be distinguished.
+    # Dots are spread over the height of the lane, so that equal values can be distinguished; a single one is centred.
+    first = 0.5 if lane_count(lane) == 1 else 0.0
     places = (
-        (kind, value, 1 + _RADIUS + shown * (number * _GOLDEN % 1))
+        (kind, value, 1 + _RADIUS + shown * ((first + number * _GOLDEN) % 1))
         for kind, values in kinds
         for number, value in enumerate(values)
     )
     dots = "".join(_dot(kind, value, scale, y) for kind, value, y in places)
-    known = lane.mark is not None and lane_count(lane) > 0
-    middle = vertical_line("middle", scale.position(lane.mark or 0.0), 0, HEIGHT) if known else ""
+    middle = vertical_line("middle", scale.position(lane.mark or 0.0), 0, HEIGHT) if _has_mark(lane) else ""
     return f"{_lines(scale, ratio)}{dots}{middle}"
+
+
+def _has_mark(lane: Lane) -> bool:
+    """Return whether a lane's mark is drawn; it would hide a single dot."""
+    return lane.mark is not None and lane_count(lane) > 1
 
 
 def _dot(kind: str, value: float, scale: AxisScale, y: float) -> str:

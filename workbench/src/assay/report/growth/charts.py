@@ -21,7 +21,7 @@ from assay.report.draw.drawing import (
     ReferenceLine,
 )
 from assay.report.draw.svg import colour_class
-from assay.report.growth.sentences import has_several_workloads, number_words, scaling_title
+from assay.report.growth.sentences import count_words, has_several_workloads, number_words, scaling_title
 from assay.report.measure import measure_of
 
 MAX_LINES = 12
@@ -54,7 +54,7 @@ def totals_chart(found: Sequence[Scaling]) -> Drawing:
         for point in one.points:
             low, high = (point.rate if end is None else end for end in (point.low, point.high))
             value_words = f"{measure.text(point.rate)}, {numbers.share(point.efficiency)} of the ideal"
-            words = tooltip_text(name, number_words(axis, point.number), value_words)
+            words = tooltip_text(name, count_words(one, point.number), value_words)
             ideal = first.rate * point.number / first.number / measure.scale
             ends = low / measure.scale, high / measure.scale
             points.append(LinePoint(name, point.number, point.rate / measure.scale, *ends, words, ideal))
@@ -72,7 +72,7 @@ def efficiency_chart(found: Sequence[Scaling]) -> Drawing:
             low, high = point.efficiency_interval or (point.efficiency, point.efficiency)
             value_words = f"{numbers.share(point.efficiency)}"
             value_words += f" ({numbers.share(low)} to {numbers.share(high)})" if point.efficiency_interval else ""
-            words = tooltip_text(name, number_words(axis, point.number), value_words)
+            words = tooltip_text(name, count_words(one, point.number), value_words)
             points.append(LinePoint(name, point.number, point.efficiency, low, high, words))
     top = max([1.0, *(point.high for point in points)])
     return number_lines(points, axis, share_axis(min(2.0, 1.05 * top), "Efficiency"))
@@ -85,7 +85,9 @@ def best_chart(found: Sequence[BestPoint]) -> Drawing:
     for item in found:
         low, high = (item.rate if end is None else end for end in (item.low, item.high))
         at = ", ".join(numbers.axis_value(name, value) for name, value in item.at)  # type: ignore[arg-type]
-        words = tooltip_text(item.target, f"{number_words(axis, item.number)}, {at}", measure.text(item.rate))
+        words = tooltip_text(
+            item.target, f"{number_words(axis, item.number, item.operation)}, {at}", measure.text(item.rate)
+        )
         ends = low / measure.scale, high / measure.scale
         points.append(LinePoint(item.target, item.number, item.rate / measure.scale, *ends, words))
     return number_lines(points, axis, measured_axis([point.y for point in points], measure.axis_title))

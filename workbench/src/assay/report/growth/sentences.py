@@ -8,7 +8,7 @@ from assay.analyse.growth.totals import Range
 from assay.analyse.growth.usl import MIN_POINTS, Law, fit_law
 from assay.analyse.scaling import BINDING_SHARE, Scaling
 from assay.analyse.servers import Growth
-from assay.model.study.commands import RUN
+from assay.model.study.commands import REPLAY, RUN
 from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.document import Strong, Text
@@ -23,15 +23,29 @@ _NOUNS = {
 }
 
 
-def number_words(axis: str, number: float) -> str:
-    """Return a number on an axis with its noun: `4 hosts`, `1 thread`, `3.4 hosts`."""
-    one, many = _NOUNS[axis]
+_LANES = {RUN: ("lane", "lanes"), REPLAY: ("copy", "copies")}
+"""Nouns of the lanes of commands: what `threads` are is the programs' own affair."""
+
+
+def _nouns(axis: str, operation: str) -> tuple[str, str]:
+    """Return the singular and the plural noun of an axis for what is done along it."""
+    return _LANES.get(operation, _NOUNS[axis]) if axis == "lanes" else _NOUNS[axis]
+
+
+def number_words(axis: str, number: float, operation: str = "") -> str:
+    """Return a number on an axis with its noun: `4 hosts`, `1 thread`, `3.4 hosts`; of commands `2 lanes`."""
+    one, many = _nouns(axis, operation)
     return f"{number:,.3g} {one if number == 1 else many}" if number % 1 else numbers.plural(int(number), one, many)
 
 
-def plural_noun(axis: str) -> str:
+def count_words(found: Scaling, number: float) -> str:
+    """Return a number on the axis of a total with its noun."""
+    return number_words(found.axis, number, found.operation)
+
+
+def plural_noun(axis: str, operation: str = "") -> str:
     """Return the plural noun of an axis: `hosts`."""
-    return _NOUNS[axis][1]
+    return _nouns(axis, operation)[1]
 
 
 def scaling_sentence(found: Scaling, with_workload: bool = False) -> Text:
@@ -43,7 +57,7 @@ def scaled_words(found: Scaling) -> str:
     """Return the sentence on a total without its beginning."""
     measure = measure_of(found.operation)
     first = found.points[0]
-    one = f"{number_words(found.axis, first.number)} alone {'reaches' if first.number == 1 else 'reach'}"
+    one = f"{count_words(found, first.number)} alone {'reaches' if first.number == 1 else 'reach'}"
     begin = f"{one} {measure.text(first.rate)}"
     if first.binding is not None and first.binding.share >= BINDING_SHARE:
         begin += f" ({numbers.share(first.binding.share)} of the ceiling {first.binding.name})"
@@ -71,10 +85,10 @@ def _growth(found: Scaling) -> str:
     if stop is first:
         return "; more add nothing."
     if stop is not None:
-        grows = f"The total grows up to {number_words(found.axis, stop.number)} and stops at {measure.text(stop.rate)}"
+        grows = f"The total grows up to {count_words(found, stop.number)} and stops at {measure.text(stop.rate)}"
         return f". {grows}; more add nothing."
     if top is not last:
-        most = f"The total is greatest with {number_words(found.axis, top.number)}, {measure.text(top.rate)}"
+        most = f"The total is greatest with {count_words(found, top.number)}, {measure.text(top.rate)}"
         return f". {most}; {last.number} reach only {measure.text(last.rate)}."
     times = f"{numbers.share(last.efficiency)} of {about_number(last.number / first.number)} times as much"
     return f"; {last.number} reach {measure.text(last.rate)}, {times}. The total still grows there."
@@ -100,7 +114,7 @@ def law_sentence(found: Scaling, with_workload: bool = False) -> Text | None:
         return (head, f"{words} more than repeats vary. So its parameters are not shown.")
     measure = measure_of(found.operation)
     rate, ends = law.rate, (measure.number(law.rate.low), measure.text(law.rate.high))
-    words = f"a {_NOUNS[found.axis][0]} alone {measure.number(rate.value)} ({ends[0]} to {ends[1]}), "
+    words = f"a {_nouns(found.axis, found.operation)[0]} alone {measure.number(rate.value)} ({ends[0]} to {ends[1]}), "
     words += f"contention {_range(law.contention)}, "
     words += f"coherency {_range(law.coherency)}; the points are within {numbers.share(law.deviation)} of the curve."
     return (head, f"{words} {_peak(found, law)}")
@@ -117,10 +131,10 @@ def _peak(found: Scaling, law: Law) -> str:
     """Return where the total peaks by the law; a total that a ceiling or plateau stops shows no peak."""
     stopped = found.saturated is not None or found.binding is not None
     if law.peak is None or (stopped and not law.falls):
-        return f"No peak up to {number_words(found.axis, law.max_hosts)}."
+        return f"No peak up to {count_words(found, law.max_hosts)}."
     value, low, high = (max(1, round(part)) for part in law.peak)
     beyond = f", beyond the largest number measured, {law.max_hosts}" if value > law.max_hosts else ""
-    return f"The total is greatest with about {number_words(found.axis, value)} ({low} to {high}){beyond}."
+    return f"The total is greatest with about {count_words(found, value)} ({low} to {high}){beyond}."
 
 
 def bend_sentence(found: Scaling, with_workload: bool = False) -> Text | None:
@@ -136,17 +150,17 @@ def bend_sentence(found: Scaling, with_workload: bool = False) -> Text | None:
         both = "neither a sharp bend nor the universal scalability law describes the totals"
         return (head, f"{which if few else both}, so no bend is reported.")
     if bend.at is None:
-        return (head, f"no significant bend up to {number_words(found.axis, last)}.")
+        return (head, f"no significant bend up to {count_words(found, last)}.")
     ends = f"({about_number(bend.at.low)} to {about_number(bend.at.high)})"
     if bend.is_sharp and bend.at.low <= first:
         return (
             head,
-            f"{number_words(found.axis, first)} {ends} {'is' if first == 1 else 'are'} enough; more add nothing.",
+            f"{count_words(found, first)} {ends} {'is' if first == 1 else 'are'} enough; more add nothing.",
         )
     if bend.is_sharp:
-        begin = f"sharply, with {number_words(found.axis, round(bend.at.value, 2))} {ends}"
+        begin = f"sharply, with {count_words(found, round(bend.at.value, 2))} {ends}"
         return (head, f"{begin}: up to this number each adds as much as the first; more add nothing.")
-    begin = f"smoothly; with {number_words(found.axis, round(bend.at.value, 2))} {ends}"
+    begin = f"smoothly; with {count_words(found, round(bend.at.value, 2))} {ends}"
     return (head, f"{begin} each reaches half the rate of a single one.")
 
 
@@ -172,15 +186,19 @@ def scaling_title(found: Scaling, with_workload: bool = False) -> str:
     A command has its name in any case: `Command align, store`.
     """
     if found.operation == RUN:
-        return ", ".join([f"Command {found.workload}", found.target, *other_values(found.others)])
+        return ", ".join([f"Command {found.workload}", found.target, *other_values(found.others, RUN)])
     work = [found.workload] if with_workload else []
-    return ", ".join([numbers.operation_title(found.operation), found.target, *work, *other_values(found.others)])
+    return ", ".join(
+        [numbers.operation_title(found.operation), found.target, *work, *other_values(found.others, found.operation)]
+    )
 
 
-def other_values(others: tuple[tuple[str, object], ...]) -> list[str]:
+def other_values(others: tuple[tuple[str, object], ...], operation: str = "") -> list[str]:
     """Return the values of axes with their nouns and units, for a title: `2 servers`, `4 KiB`."""
     return [
-        number_words(name, value) if name in _NOUNS and isinstance(value, int) else numbers.axis_value(name, value)  # type: ignore[arg-type]
+        number_words(name, value, operation)
+        if name in _NOUNS and isinstance(value, int)
+        else numbers.axis_value(name, value)  # type: ignore[arg-type]
         for name, value in others
     ]
 

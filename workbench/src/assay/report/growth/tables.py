@@ -10,7 +10,7 @@ from assay.analyse.statistics.segments import moving_average
 from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
-from assay.report.growth.sentences import has_several_workloads, number_words, scaling_title
+from assay.report.growth.sentences import count_words, has_several_workloads, number_words, scaling_title
 from assay.report.measure import measure_of
 
 
@@ -49,7 +49,7 @@ def _totals(found: Scaling, named: bool) -> Iterator[tuple[Cell, ...]]:
         ideal = first.rate * point.number / first.number
         yield (
             where,
-            Num(number_words(found.axis, point.number), point.number),
+            Num(count_words(found, point.number), point.number),
             measure.unit,
             *(Num(measure.number(rate), rate) for rate in (point.rate, average, point.rate / point.number, ideal)),
             Num(numbers.share(point.efficiency), point.efficiency),
@@ -95,7 +95,7 @@ def best_table(found: Sequence[BestPoint]) -> Table:
             (
                 item.target,
                 numbers.operation_title(item.operation),
-                Num(number_words(item.axis, item.number), item.number),
+                Num(number_words(item.axis, item.number, item.operation), item.number),
                 measure.unit,
                 Num(measure.number(item.rate), item.rate),
                 ends,

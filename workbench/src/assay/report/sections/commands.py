@@ -1,32 +1,26 @@
 """Commands: wall clock, times of tasks, CPU and bytes of each program that was run."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.analyse.programs.bound import BoundKind, pressure_difference
 from assay.analyse.programs.results import MachineCounts, ProgramResult, command_result
-from assay.model.escape import escape_line
 from assay.model.result.decision import PointOutcome
-from assay.model.result.result import Estimate, ResultRow
-from assay.model.result.tasks import TaskResult
-from assay.plan.load import load_study
+from assay.model.result.result import ResultRow
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Num, Paragraph, Section, Table
+from assay.report.sections.commands_cells import megabits_cell, place_words, share_cell, size_cell, time_words
 from assay.report.sections.commands_costs import CommandRow, cost_blocks
+from assay.report.sections.commands_figures import figures_table, missing_figures, stated_units
 from assay.report.sections.commands_replication import replication_blocks, syncs_of
+from assay.report.sections.commands_tasks import tasks_fold
 from assay.report.sections.leading_columns import COMMAND_COLUMNS, command_cells
 from assay.report.view import RunView
 
-MIN_REPEATS = 3
-"""With fewer repeats an interval is shown nowhere: that of two is as wide as a guess."""
 MIN_STARVED = 0.05
 """From this share of the time on it is said that threads were ready and had no CPU."""
 MAX_SENTENCES = 20
-MIN_WHOLE = 1000
-"""From here on, figures of programs are shown as whole numbers: counts of files must not be rounded to three digits."""
 MIN_SHARE = 0.01
 """Smaller shares of the time are not mentioned."""
-_BITS_PER_MEGABIT = 1e6
 _MACHINES = (
     "What the machines that ran the tasks counted in the same time, whatever program it was for; medians over the "
     "repeats. Links: to other hosts. Loopback: between programs of one host, such as a task and a server on the same "
@@ -45,7 +39,8 @@ _CAPTION = (
 
 def section(view: RunView) -> Section | None:
     """Return the section; None without commands."""
-    found = command_blocks(view)
+    tasks = tasks_fold(view)
+    found = (*command_blocks(view), *(() if tasks is None else (tasks,)))
     return Section("commands", "Commands", found) if found else None
 
 
@@ -54,69 +49,28 @@ def command_blocks(view: RunView) -> tuple[Block, ...]:
     found = [(row, result) for row in view.analysis.rows if (result := command_result(row)) is not None]
     if not found:
         return ()
-    blocks: list[Block] = [Paragraph(_lead(view, found))]
+    # A replication's wall clock includes making and comparing its files, and its program mostly waits for others.
+    programs = [(row, result) for row, result in found if not syncs_of(result)]
+    blocks: list[Block] = [Paragraph(_lead(view, programs))] if programs else []
     # A run of many cases has the rest in the table.
-    known = {row.case.id: result for row, result in found}
-    bounds = [line for row, result in found if (line := _bound_sentence(view, row, result, known)) is not None]
+    known = {row.case.id: result for row, result in programs}
+    bounds = [line for row, result in programs if (line := _bound_sentence(view, row, result, known)) is not None]
     if bounds:
         blocks.append(Bullets(tuple(bounds[:MAX_SENTENCES])))
     # A replication prints what its scenario and its link have; its tables show that.
-    programs = [(row, result) for row, result in found if not syncs_of(result)]
     units = stated_units(view) if programs else {}
     if missing := [line for row, _ in programs for line in missing_figures(view, row, units)]:
         blocks.append(Bullets(tuple(missing[:MAX_SENTENCES])))
-    blocks.append(_table(view, found))
-    more = (*replication_blocks(view, found), _machines_table(view, found), _figures_table(view, programs, units))
+    if programs:
+        blocks.append(_table(view, programs))
+    more = (*replication_blocks(view, found), _machines_table(view, found), figures_table(view, programs, units))
     return (*blocks, *(table for table in more if table is not None), *cost_blocks(view, found))
-
-
-def task_table(row: ResultRow) -> Table | None:
-    """Return a table with a line for each task of each repeat of a result; None without tasks."""
-    tasks = [(sample.repeat, task) for sample in row.samples for task in sample.tasks]
-    if not tasks:
-        return None
-    columns = (
-        Column("Repeat", is_numeric=True),
-        Column("Task"),
-        Column("Host"),
-        Column("Start", is_numeric=True),
-        Column("Time", is_numeric=True),
-        Column("CPU time", is_numeric=True),
-        Column("Read", "by calls", is_numeric=True),
-        Column("Written", "by calls", is_numeric=True),
-        Column("Waited", "for storage", is_numeric=True),
-        Column("End"),
-    )
-    lines = tuple(_task_line(repeat, task) for repeat, task in tasks)
-    return Table("tasks-table", columns, lines, "", is_interactive=True)
-
-
-def _task_line(repeat: int, task: TaskResult) -> tuple[Cell, ...]:
-    io, states = task.io, task.states
-    waited = states.storage_ns / states.observed_ns if states is not None and states.observed_ns else None
-    return (
-        Num(str(repeat), repeat),
-        task.task,
-        task.host,
-        Num(numbers.seconds(task.started_ns / 1e9), task.started_ns),
-        Num(numbers.seconds(task.elapsed_ns / 1e9), task.elapsed_ns),
-        Num(numbers.seconds(task.cpu_ns / 1e9), task.cpu_ns),
-        _size(None if io is None else io.call_read_bytes),
-        _size(None if io is None else io.call_write_bytes),
-        _share(waited),
-        _task_end(task),
-    )
 
 
 def _lead(view: RunView, found: Sequence[CommandRow]) -> str:
     words = [f"{place_words(view, row)}: {time_words(result.wall_s)}" for row, result in found[:3]]
     more = f", and {len(found) - 3} more below" if len(found) > 3 else ""
     return f"Wall clock: {'; '.join(words)}{more}."
-
-
-def _task_end(task: TaskResult) -> str:
-    left = numbers.plural(task.left_running, "process", "processes") if task.left_running else ""
-    return f"{task.failure or 'ok'}{f'; {left} that it left running were killed' if left else ''}"
 
 
 _BOUND_WORDS: dict[BoundKind, str] = {
@@ -190,6 +144,10 @@ def _in_memory(view: RunView, row: ResultRow, known: Mapping[str, ProgramResult]
             difference = "no difference is decided"
             if _is_decided(view, row, target):
                 difference = f"{abs(100 * (1 - there / wall)):.0f} % {'less' if there < wall else 'more'}"
+                bound = known[row.case.id].bound
+                if bound is not None and 1 - there / wall >= bound.saving + MIN_SHARE:
+                    cpu = [numbers.seconds(one.cpus_busy * one.wall_s.median) for one in (result, known[row.case.id])]
+                    difference += f", more than the waits that were seen; CPU time {cpu[0]} instead of {cpu[1]}"
             return f" In memory (target {target}) it takes {numbers.seconds(there)}: {difference}."
     return ""
 
@@ -204,24 +162,6 @@ def _is_decided(view: RunView, row: ResultRow, target: str) -> bool:
         for point in one.points
         if point.axes == row.case.axes
     )
-
-
-def place_words(view: RunView, row: ResultRow) -> str:
-    """Return a command and its target in words, with the point on the axes."""
-    return f"{row.case.workload} on {row.case.target}{_at(view, row)}"
-
-
-def _at(view: RunView, row: ResultRow) -> str:
-    point = view.point_of(row)
-    return f" ({point})" if point else ""
-
-
-def time_words(value: Estimate) -> str:
-    """Return a median in seconds, with its interval if there are enough repeats."""
-    middle = numbers.seconds(value.median)
-    if value.low is None or value.high is None or value.n < MIN_REPEATS:
-        return middle
-    return f"{middle} ({numbers.seconds(value.low)} to {numbers.seconds(value.high)})"
 
 
 def _table(view: RunView, found: Sequence[CommandRow]) -> Table:
@@ -254,28 +194,13 @@ def _line(view: RunView, row: ResultRow, result: ProgramResult) -> tuple[Cell, .
         Num(f"{result.tasks:,}", result.tasks),
         Num(time_words(result.wall_s), wall),
         numbers.NONE if result.bound is None else result.bound.kind,
-        _share(None if result.bound is None else result.bound.saving),
+        share_cell(None if result.bound is None else result.bound.saving),
         Num(numbers.seconds(result.task_s), result.task_s),
         Num(numbers.seconds(result.longest_task_s), result.longest_task_s),
         Num(numbers.significant(result.cpus_busy), result.cpus_busy),
-        *(_megabits(amount, wall) for amount in (*moved, total)),
-        *(_size(amount) for amount in stored),
+        *(megabits_cell(amount, wall) for amount in (*moved, total)),
+        *(size_cell(amount) for amount in stored),
     )
-
-
-def _megabits(amount: float | None, seconds: float) -> Num:
-    if amount is None:
-        return Num(numbers.NONE, None)
-    value = 8 * amount / seconds / _BITS_PER_MEGABIT
-    return Num(numbers.significant(value), value)
-
-
-def _size(amount: float | None) -> Num:
-    return Num(numbers.NONE, None) if amount is None else Num(numbers.size(round(amount)), amount)
-
-
-def _share(share: float | None) -> Num:
-    return Num(numbers.NONE, None) if share is None else Num(f"{100 * share:.0f} %", share)
 
 
 _MACHINE_COLUMNS: Mapping[str, tuple[str, str]] = {
@@ -309,62 +234,6 @@ def _machines_table(view: RunView, found: Sequence[CommandRow]) -> Table | None:
 
 def _machine_cell(name: str, value: float | None, result: ProgramResult) -> Num:
     if name in ("io_some", "io_full"):
-        return _share(value)
+        return share_cell(value)
     is_rate = _MACHINE_COLUMNS[name][1] == "Mb/s"
-    return _megabits(value, result.wall_s.median) if is_rate else _size(value)
-
-
-def _figures_table(view: RunView, found: Sequence[CommandRow], units: Mapping[tuple[str, str], str]) -> Table | None:
-    names = list(dict.fromkeys(name for _, result in found for name in result.figures))
-    if not names:
-        return None
-    columns = (*COMMAND_COLUMNS, *(Column(name, is_numeric=True) for name in names))
-    lines = [
-        (
-            *command_cells(view, row),
-            *(_figure(result.figures.get(name), units.get((row.case.workload, name), "")) for name in names),
-        )
-        for row, result in found
-    ]
-    caption = "Numbers that the programs printed: the mean of a repeat's tasks, then the median over the repeats."
-    return Table("figures-table", columns, tuple(lines), caption, is_interactive=True)
-
-
-def missing_figures(view: RunView, row: ResultRow, figures: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a sentence for each figure of the study that ended tasks of a result did not print as a number.
-
-    Args:
-        view: The run.
-        row: The result.
-        figures: (Command, figure) of all that the study states.
-    """
-    tasks = [task for sample in row.samples for task in sample.tasks if not task.failure]
-    lines = []
-    for workload, name in figures:
-        lacking = [task for task in tasks if name not in task.figures and task.slow_figure != name]
-        if workload == row.case.workload and lacking:
-            which = f"{len(lacking):,} of {numbers.plural(len(tasks), 'task')}"
-            found = f"figure {escape_line(name)}: in what {which} printed its pattern found no number"
-            lines.append(f"{place_words(view, row)}: {found}.")
-    return lines
-
-
-def stated_units(view: RunView) -> Mapping[tuple[str, str], str]:
-    """Return (command, figure) -> the unit that the study states."""
-    study = load_study(view.run.study_text.encode()).study
-    commands = {} if study is None else {name: work.command for name, work in study.workloads.items()}
-    return {
-        (name, figure): one.unit
-        for name, command in commands.items()
-        if command is not None
-        for figure, one in command.figures.items()
-    }
-
-
-def _figure(value: Estimate | None, unit: str) -> Num:
-    if value is None:
-        return Num(numbers.NONE, None)
-    number = value.median
-    is_whole = number.is_integer() or (math.isfinite(number) and abs(number) >= MIN_WHOLE)
-    text = numbers.count(number) if is_whole else numbers.significant(number)
-    return Num(f"{text} {escape_line(unit)}".rstrip(), number)
+    return megabits_cell(value, result.wall_s.median) if is_rate else size_cell(value)

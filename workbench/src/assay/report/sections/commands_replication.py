@@ -1,10 +1,12 @@
 """Replications: a line for each sync, as replication reports have them, and what was lost and recovered."""
 
+from collections.abc import Container
+
 from assay.analyse.programs.results import ProgramResult
 from assay.model.result.result import ResultRow
-from assay.model.study.replication_figures import COMMON, FIGURES, SYNCS, figure_of
+from assay.model.study.replication_figures import COMMON, FIGURES, SPECIAL, SYNCS, figure_of
 from assay.report import numbers
-from assay.report.document import Block, Cell, Column, Heading, Num, Table
+from assay.report.document import Block, Bullets, Cell, Column, Heading, Num, Table
 from assay.report.view import RunView
 
 _LABELS = tuple(dict.fromkeys(label for labels in SYNCS.values() for label in labels))
@@ -25,6 +27,7 @@ _SYNC_COLUMNS = (
     Column("Start", "UTC, last repeat", drop_rank=3),
     Column("End", "UTC, last repeat", is_detail=True),
 )
+_PRESERVED = {f"{kind} kept": kind for kind in SPECIAL}
 _YES_OR_NO = ("write refused", "refused syncs")
 _SYNC_CAPTION = (
     "Medians over the repeats. Sent and received: what the link of the source's host carried meanwhile, with all "
@@ -46,6 +49,11 @@ def syncs_of(result: ProgramResult) -> list[str]:
     return [label for label in _LABELS if figure_of(label, "duration") in result.figures]
 
 
+def is_replication(row: ResultRow, figures: Container[tuple[str, str]]) -> bool:
+    """Return whether a command is a replication; `figures` has (command, figure) of all that the study states."""
+    return any((row.case.workload, figure_of(label, "duration")) in figures for label in _LABELS)
+
+
 def replication_blocks(view: RunView, found: list[tuple[ResultRow, ProgramResult]]) -> list[Block]:
     """Return the table of syncs, and that of what was lost and recovered; empty without replications.
 
@@ -60,6 +68,7 @@ def replication_blocks(view: RunView, found: list[tuple[ResultRow, ProgramResult
     blocks: list[Block] = [Heading("Replication", "replication")]
     blocks.append(Table("replication-syncs", _SYNC_COLUMNS, tuple(lines), _SYNC_CAPTION, is_interactive=True))
     names = {name: unit for figures in (*FIGURES.values(), COMMON) for name, unit in figures.items()}
+    names = {name: unit for name, unit in names.items() if name not in _PRESERVED}
     shown = {name: unit for name, unit in names.items() if any(name in result.figures for _, result in replications)}
     if shown:
         columns = (
@@ -75,7 +84,22 @@ def replication_blocks(view: RunView, found: list[tuple[ResultRow, ProgramResult
             if any(name in result.figures for name in shown)
         )
         blocks.append(Table("replication-recovery", columns, rows, _RECOVERY_CAPTION, is_interactive=True))
-    return blocks
+    kept = [words for row, result in replications if (words := _kept_words(view, row))]
+    return [*blocks, *((Bullets(tuple(kept)),) if kept else ())]
+
+
+def _kept_words(view: RunView, row: ResultRow) -> str:
+    """Return what a replicator kept in all repeats beside the contents of files, and what not; empty if not known."""
+    known = {kind: min(values) for name, kind in _PRESERVED.items() if (values := _printed(row, name))}
+    kept, lost = ([kind for kind, value in known.items() if bool(value) is is_kept] for is_kept in (True, False))
+    words = [f"{numbers.listing(kept)} arrived as they were"] if kept else []
+    words += [f"{numbers.listing(lost)} did not{'' if kept else ' arrive as they were'}"] if lost else []
+    return f"{_policy(view, row)}: {'; '.join(words)}." if words else ""
+
+
+def _printed(row: ResultRow, name: str) -> list[float]:
+    """Return a figure of all tasks that printed it."""
+    return [task.figures[name] for sample in row.samples for task in sample.tasks if name in task.figures]
 
 
 def _policy(view: RunView, row: ResultRow) -> str:

@@ -125,8 +125,8 @@ def _principles(view: RunView) -> list[Text]:
     run = view.run
     if run.imports:
         return [
-            f"{programs(run.imports)} measured; Assay has read the output and measured nothing. What the output does "
-            "not say is not known here, and no default stands in for it.",
+            f"Assay measured nothing: it has read what other programs printed ({programs(run.imports)}). What the "
+            "output does not say is not known here, and no default stands in for it.",
             "Results of the same work in several outputs are its repeats. Results are medians over repeats with their "
             "95 % confidence interval.",
         ]

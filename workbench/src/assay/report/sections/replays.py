@@ -5,7 +5,7 @@ from assay.model.result.result import ResultRow
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Num, Paragraph, Section, Table
 from assay.report.pricing import money_cell
-from assay.report.sections.commands import place_words, time_words
+from assay.report.sections.commands_cells import place_words, time_words
 from assay.report.sections.commands_costs import cost_of, hourly_costs
 from assay.report.sections.leading_columns import COMMAND_COLUMNS, command_cells
 from assay.report.view import RunView

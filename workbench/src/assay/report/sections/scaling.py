@@ -66,8 +66,9 @@ def section(view: RunView) -> Section | None:
 
 def _sentences(scaled: Sequence[Scaling]) -> Iterator[Text]:
     named = has_several_workloads(scaled)
-    for workload, axis, words in dict.fromkeys((one.workload, one.axis, work_words(one)) for one in scaled):
-        yield f"With more {plural_noun(axis)}, {f'{workload} is ' if named else ''}{words}."
+    works = dict.fromkeys((one.workload, plural_noun(one.axis, one.operation), work_words(one)) for one in scaled)
+    for workload, noun, words in works:
+        yield f"With more {noun}, {f'{workload} is ' if named else ''}{words}."
     for one in scaled:
         texts = scaling_sentence(one, named), bend_sentence(one, named), law_sentence(one, named)
         yield from (text for text in texts if text)
@@ -79,11 +80,11 @@ def _charts(scaled: Sequence[Scaling]) -> Iterator[Chart]:
     for one in scaled:
         groups.setdefault((one.operation, one.axis), []).append(one)
     for place, ((operation, axis), found) in enumerate(groups.items()):
-        title = f"{numbers.operation_title(operation)}, total against {plural_noun(axis)}"
+        title = f"{numbers.operation_title(operation)}, total against {plural_noun(axis, operation)}"
         more = f" The first {MAX_LINES} of {len(found)} lines." if len(found) > MAX_LINES else ""
         words = f"Median and 95 % interval; dashed: each adds as much as the first.{more}"
         yield Chart(f"scaling-total-{place}", title, words, totals_chart(found))
-        title = f"{numbers.operation_title(operation)}, efficiency against {plural_noun(axis)}"
+        title = f"{numbers.operation_title(operation)}, efficiency against {plural_noun(axis, operation)}"
         yield Chart(f"scaling-share-{place}", title, f"With its 95 % interval.{more}", efficiency_chart(found))
 
 

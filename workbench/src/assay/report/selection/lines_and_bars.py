@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from assay.model.base import AssayError
 from assay.model.study.axis import AxisValue
-from assay.report.charts.series import Series, SeriesPoint, bars_drawing, lines_drawing
+from assay.report.charts.series import ChartSeries, SeriesPoint, bars_drawing, lines_drawing
 from assay.report.charts.theme import swept_axis
 from assay.report.draw.drawing import Drawing
 from assay.report.selection.contents import ChartContents, series_name
@@ -37,7 +37,7 @@ def bar_chart(contents: ChartContents) -> Drawing:
     return bars_drawing(series, names, property_title(name), contents.title, _legend(contents))
 
 
-def _series(contents: ChartContents, places: Mapping[AxisValue, float]) -> list[Series]:
+def _series(contents: ChartContents, places: Mapping[AxisValue, float]) -> list[ChartSeries]:
     found = []
     for one in contents.series():
         points = []
@@ -47,7 +47,7 @@ def _series(contents: ChartContents, places: Mapping[AxisValue, float]) -> list[
             if figure is not None:
                 is_open = contents.marks.is_marked(contents.cells[key])
                 points.append(SeriesPoint(place, figure.value, figure.low, figure.high, is_open, contents.tooltip(key)))
-        found.append(Series(contents.name(one), contents.number(one), tuple(points)))
+        found.append(ChartSeries(contents.name(one), contents.number(one), tuple(points)))
     return found
 
 

@@ -14,8 +14,9 @@ from assay.model.units import about_latency
 from assay.report import numbers
 from assay.report.claims import ComparisonClaim, kind_of_rates
 from assay.report.document import DotRow, Dots, Lane
-from assay.report.growth.sentences import has_several_workloads, number_words, scaling_title
+from assay.report.growth.sentences import count_words, has_several_workloads, scaling_title
 from assay.report.measure import IOPS, Measure, has_small_records, mean_time, measure_of
+from assay.report.measure_time import time_estimate, time_measure
 from assay.report.summary.limit_words import binding_limit
 from assay.report.summary.lower_bounds import is_lower_bound
 from assay.report.summary.sentences import claim_cell, order_cell, pairs_cell, target_order
@@ -99,7 +100,7 @@ def _line(label: str, text: str, claims: Sequence[ComparisonClaim], view: RunVie
     whole = not any(claim.part for claim in claims)
     shape = shape_words([row for found in rows.values() for row in found], measure) if whole else ""
     line = SummaryLine(
-        label=f"{label}{names}{shape}, {measure.unit}",
+        label=f"{label}{names}{shape}, {measure.label}",
         values=values,
         text=text,
         limit=binding_limit(ahead),
@@ -109,15 +110,18 @@ def _line(label: str, text: str, claims: Sequence[ComparisonClaim], view: RunVie
 
 
 def measure_of_rows(rows: Sequence[ResultRow]) -> Measure:
-    """Return the measure of these rows: IOPS if all records are small, else that of the operation."""
+    """Return the measure of these rows: IOPS of small records, a time of long commands, else the operation's."""
     if not rows:
         return measure_of("read")
+    if time := time_measure(rows):
+        return time
     return IOPS if all(map(has_small_records, rows)) else measure_of(rows[0].operation)
 
 
 def rate_of(row: ResultRow, measure: Measure) -> tuple[float, float | None, float | None]:
-    """Return median and interval, in bytes or operations per second."""
-    estimate = row.iops if measure.is_count else row.throughput
+    """Return median and interval, in bytes or operations per second; of a time in seconds."""
+    rate = row.iops if measure.is_count else row.throughput
+    estimate = time_estimate(row, measure.time) if measure.time else rate
     assert estimate is not None
     return estimate.median, estimate.low, estimate.high
 
@@ -155,9 +159,9 @@ def range_text(rows: Sequence[ResultRow], measure: Measure) -> str:
         ends = (
             "" if is_lower_bound(row) else _interval(measure.number(middle), measure.number(low), measure.number(high))
         )
-        return f"{_at_least(row)}{measure.number(middle)}{ends}{_latency(row, measure)}"
+        return f"{_at_least(row, measure)}{measure.number(middle)}{ends}{_latency(row, measure)}"
     ordered = sorted(rows, key=lambda row: rate_of(row, measure)[0])
-    least, most = (f"{_at_least(row)}{measure.number(rate_of(row, measure)[0])}" for row in (ordered[0], ordered[-1]))
+    least, most = (plain_rate(row, measure) for row in (ordered[0], ordered[-1]))
     return least if least == most else f"{least} to {most}{_mean_range(rows)}"
 
 
@@ -172,20 +176,22 @@ def _interval(middle: str, low: str, high: str) -> str:
     return "" if numbers.NONE in (low, high) or low == high == middle else f" ({low} to {high})"
 
 
-def _at_least(row: ResultRow) -> str:
-    return "at least " if is_lower_bound(row) else ""
+def _at_least(row: ResultRow, measure: Measure) -> str:
+    if not is_lower_bound(row):
+        return ""
+    return "at most " if measure.time else "at least "
 
 
 def plain_rate(row: ResultRow, measure: Measure) -> str:
     """Return the median without its unit and interval: `114`, `at least 120`."""
-    return f"{_at_least(row)}{measure.number(rate_of(row, measure)[0])}"
+    return f"{_at_least(row, measure)}{measure.number(rate_of(row, measure)[0])}"
 
 
 def _latency(row: ResultRow, measure: Measure) -> str:
     """Return p99 of latency for a rate in operations per second, or the mean where it says more; else nothing."""
     if (mean := mean_time(row)) is not None:
         return f", mean {about_latency(mean)}"
-    found = percentiles_of(row).get("p99") if measure.is_count else None
+    found = percentiles_of(row).get("p99") if measure.is_count and not measure.time else None
     return "" if found is None or found.estimate is None else f", p99 {about_latency(found.estimate.median)}"
 
 
@@ -261,7 +267,8 @@ def rate_range(rows: Sequence[ResultRow]) -> str:
     ordered = sorted(rows, key=lambda row: rate_of(row, measure)[0])
     ends = [plain_rate(row, measure) for row in (ordered[0], ordered[-1])]
     times = _latency(rows[0], measure) if len(rows) == 1 and mean_time(rows[0]) is not None else _mean_range(rows)
-    return f"{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} {measure.unit}{times}"
+    name = f"{measure.time} " if measure.time else ""
+    return f"{name}{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} {measure.unit}{times}"
 
 
 def growth_lines(found: Sequence[Scaling], view: RunView, most: int = MAX_LINES) -> PageLines:
@@ -274,7 +281,7 @@ def growth_lines(found: Sequence[Scaling], view: RunView, most: int = MAX_LINES)
         label = scaling_title(one, has_several_workloads(found))
         lanes = tuple(
             Lane(
-                number_words(one.axis, hosts),
+                count_words(one, hosts),
                 shade,
                 tuple(rate / measure.scale for rate in rates if rate > 0),
                 (),
@@ -284,7 +291,7 @@ def growth_lines(found: Sequence[Scaling], view: RunView, most: int = MAX_LINES)
             if rates
         )
         by_unit.setdefault(measure.unit, []).append(DotRow(label, lanes))
-        values = {number_words(one.axis, point.number): measure.number(point.rate) for point in _columns(one)}
+        values = {count_words(one, point.number): measure.number(point.rate) for point in _columns(one)}
         lines.append(
             SummaryLine(
                 label=f"{label}, {measure.unit}",
@@ -319,15 +326,12 @@ def growth_end(one: Scaling, short: bool = False) -> str:
         return f"{head}undecided: {'each was measured once' if single else 'the repeats differ too much'}"
     if one.saturated is not None:
         rate = measure.text(one.saturated.rate)
-        return f"{head}flat (within 5 %) from {number_words(one.axis, one.saturated.number)} on, at {rate}"
+        return f"{head}flat (within 5 %) from {count_words(one, one.saturated.number)} on, at {rate}"
     if top is not last:
-        at = f"{number_words(one.axis, top.number)} with {measure.text(top.rate)}"
+        at = f"{count_words(one, top.number)} with {measure.text(top.rate)}"
         return f"{head}peaks at {at}; {last.number} reach {measure.text(last.rate)}"
     rate = measure.text(last.rate)
-    return (
-        f"{head}still grows at {number_words(one.axis, last.number)}, {rate}, "
-        f"{numbers.share(last.efficiency)} of linear"
-    )
+    return f"{head}still grows at {count_words(one, last.number)}, {rate}, {numbers.share(last.efficiency)} of linear"
 
 
 def _stopped_by(one: Scaling) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from assay.analyse.needs.answers import NeedAnswer
 from assay.analyse.needs.outcome import NeedOutcome, NeedStatus
 from assay.model.result.summary_page import SummaryLine
-from assay.model.study.needs import TargetNeed
+from assay.model.study.needs import TIME, TargetNeed
 from assay.model.units import about_latency, about_number, about_size
 from assay.report import numbers
 from assay.report.summary.sentences import lower_bound_text
@@ -38,6 +38,8 @@ def needs_sentence(view: RunView, found: Sequence[NeedAnswer]) -> str:
 
 def need_words(need: TargetNeed) -> str:
     """Return a need in words: `read at least 500 MB/s`, `fsync p99 at most 10 ms`."""
+    if need.measure == TIME:
+        return f"wall clock of {need.workload or 'each command'} at most {_amount(need, need.limit)}"
     name = need.operation.replace("_", " ")
     where = f" ({need.workload})" if need.workload else ""
     if need.is_upper_limit:
@@ -47,6 +49,8 @@ def need_words(need: TargetNeed) -> str:
 
 def _amount(need: TargetNeed, value: float) -> str:
     """Return a value with the unit of the need."""
+    if need.measure == TIME:
+        return numbers.seconds(value / 1e9)
     if need.is_upper_limit:
         return about_latency(value)
     return f"{about_number(value)} IOPS" if need.measure == "iops" else f"{about_size(value)}/s"
@@ -99,5 +103,7 @@ def _interval(need: TargetNeed, one: NeedOutcome) -> str:
     low, high = _amount(need, one.low), _amount(need, one.high)
     if low == high:
         return ""
+    if need.measure == TIME:
+        return f" ({low} to {high})"
     unit = low.rpartition(" ")[2]
     return f" ({low.removesuffix(f' {unit}') if high.endswith(f' {unit}') else low} to {high})"

@@ -10,6 +10,7 @@ from assay.analyse.needs.answers import need_answers
 from assay.analyse.needs.outcome import NeedStatus
 from assay.analyse.repeats.more_repeats import more_repeats
 from assay.model.result.verdict import OWN_SPEED, Verdict
+from assay.model.study.needs import TIME
 from assay.model.units import about_duration
 from assay.report import numbers
 from assay.report.document import Mono, Text
@@ -86,16 +87,21 @@ def _out(view: RunView) -> str:
 
 
 def _unknown_needs(view: RunView) -> list[Text]:
-    """Return the step that repeats the study more often, since that narrows the intervals of undecided needs."""
+    """Return the step that repeats the study more often, since that narrows the intervals of undecided needs.
+
+    Where other programs may be why a command took too long, its interval is beyond the limit already.
+    """
     noisy = [
-        one
+        (answer.need, one.outcome, one.row)
         for answer in need_answers(view.run.needs, view.analysis.rows)
         for one in answer.results
         if one.outcome.status is NeedStatus.UNDECIDED and one.outcome.value is not None and one.row.verdict in OWN_SPEED
     ]
     if not noisy:
         return []
-    repeats = 4 * max((one.row.rate.n for one in noisy if one.row.rate is not None), default=5)
+    if all(need.measure == TIME and (outcome.low or 0.0) >= need.limit for need, outcome, _ in noisy):
+        return [("Repeat it on an idle machine: ", Mono(view.run.command))]
+    repeats = 4 * max((row.rate.n for _, _, row in noisy if row.rate is not None), default=5)
     what = numbers.plural(len(noisy), "undecided need")
     return [(f"{repeats:,} repeats may decide {what}{_whole(view, repeats)}: ", Mono(_again(view, repeats)))]
 

@@ -18,7 +18,7 @@ from assay.report.brief import line_tables
 from assay.report.claims import ComparisonClaim, find_claims, kind_of_rates
 from assay.report.costs import cheapest_text, target_costs
 from assay.report.document import Block, Dots, Panels, Paragraph, Span, Text, plain_text
-from assay.report.growth.sentences import growth_sentence, number_words, plural_noun, scaling_title
+from assay.report.growth.sentences import count_words, growth_sentence, number_words, plural_noun, scaling_title
 from assay.report.measure import measure_of
 from assay.report.summary import lines
 from assay.report.summary.caveats import caveats, most_frequent_verdict
@@ -210,8 +210,7 @@ def _ends_once(one: Scaling) -> str:
     """Return the totals at both ends of numbers that were measured once each."""
     measure = measure_of(one.operation)
     first, last = (
-        f"{measure.text(point.rate)} with {number_words(one.axis, point.number)}"
-        for point in (one.points[0], one.points[-1])
+        f"{measure.text(point.rate)} with {count_words(one, point.number)}" for point in (one.points[0], one.points[-1])
     )
     return f"{scaling_title(one)}: {first}, {last}."
 

@@ -14,6 +14,7 @@ from assay.report import numbers
 from assay.report.claims import kind_of_rates
 from assay.report.document import DotRow, Lane
 from assay.report.measure import Measure
+from assay.report.measure_time import sample_seconds
 from assay.report.summary.control_groups import reached_limits
 from assay.report.summary.limit_words import group_limit, nearest_limit
 from assay.report.summary.lines import (
@@ -133,7 +134,7 @@ def undecided_lead(groups: Sequence[RatioGroup]) -> str:
 
 def _ends(group: RatioGroup) -> tuple[str, str, int]:
     """Return the target with the highest rate, the one with the lowest, and the number of targets."""
-    rates = {target: rate_of(rows[0], _measure(group))[0] for target, rows in group.rows.items()}
+    rates = {target: _rate(rows[0]) for target, rows in group.rows.items()}
     ordered = sorted(rates, key=lambda name: -rates[name])
     return ordered[0], ordered[-1] if rates[ordered[-1]] < rates[ordered[0]] else ordered[0], len(rates)
 
@@ -157,18 +158,22 @@ def _sentence(alike: Sequence[RatioGroup]) -> str:
     return f"{head}{most} has the {rank[0]} rate{ending}, {least} the {rank[1]}: {rates}."
 
 
+def _rate(row: ResultRow) -> float:
+    """Return the median rate of a result; 0 without one."""
+    return row.rate.median if row.rate is not None else 0.0
+
+
 def _against(group: RatioGroup, most: str, least: str) -> str:
     high, low = rate_range(group.rows[most]), rate_range(group.rows[least])
     # Rates of 0 are not compared.
-    top, bottom = (rate_of(group.rows[target][0], _measure(group))[0] for target in (most, least))
+    top, bottom = (_rate(group.rows[target][0]) for target in (most, least))
     return f"{high} against {low} ({numbers.ratio(top / bottom)})"
 
 
 def uncompared_lines(view: RunView, most: int = MAX_LINES) -> PageLines:
     """Return what each target reaches in each kind of work, for runs that decide no comparison."""
     groups = ratio_groups(view)
-    grouped = {id(row) for group in groups for rows in group.rows.values() for row in rows}
-    shared, alone = _shared_lines(view), _lines_alone(view, grouped)
+    shared, alone = _shared_lines(view), _lines_alone(view, groups)
     rows, room = shared[:MAX_ROWS], max(0, most - len(shared))
     rest = alone[:room]
     charts: dict[str, list[DotRow]] = {}
@@ -204,7 +209,7 @@ def _by_target(targets: Sequence[str], groups: Sequence[RatioGroup], view: RunVi
 
 def _title(group: RatioGroup) -> str:
     measure = _measure(group)
-    return f"{group.name}{shape_words(_all_rows(group), measure)}, {measure.unit}"
+    return f"{group.name}{shape_words(_all_rows(group), measure)}, {measure.label}"
 
 
 def _all_rows(group: RatioGroup) -> list[ResultRow]:
@@ -239,8 +244,10 @@ def _rate_lane(target: str, rows: Sequence[ResultRow], measure: Measure, view: R
     return replace(lane, mark=lane.mark if len(rows) == 1 else None)
 
 
-def _lines_alone(view: RunView, grouped: set[int]) -> list[tuple[SummaryLine, str, DotRow]]:
+def _lines_alone(view: RunView, groups: Sequence[RatioGroup]) -> list[tuple[SummaryLine, str, DotRow]]:
     """Return a line for each target and kind of work without a counterpart, with its unit and its dots."""
+    grouped = {id(row) for group in groups for rows in group.rows.values() for row in rows}
+    shared = {numbers.capitalized(group.kind) for group in groups}
     kinds: dict[tuple[str, str], list[ResultRow]] = {}
     for row in view.analysis.rows:
         if is_usable(row) and id(row) not in grouped:
@@ -250,9 +257,11 @@ def _lines_alone(view: RunView, grouped: set[int]) -> list[tuple[SummaryLine, st
     found = []
     for (kind, target), rows in kinds.items():
         measure = measure_of_rows(rows)
-        label = kind if len(view.targets) == 1 else f"{kind}, {target}"
+        label = (
+            kind if len(view.targets) == 1 else f"{kind}, {f'points of {target} only' if kind in shared else target}"
+        )
         line = SummaryLine(
-            label=f"{label}{shape_words(rows, measure)}, {measure.unit}",
+            label=f"{label}{shape_words(rows, measure)}, {measure.label}",
             values={"Measured": _value(rows, measure, view)},
             limit=LIKELY_LIMIT if target in flat else group_limit(rows, limits, view) or nearest_limit(rows, view),
             points=_points([rows]),
@@ -266,7 +275,8 @@ def _value(rows: Sequence[ResultRow], measure: Measure, view: RunView) -> str:
 
 
 def _of_sample(sample: Sample, measure: Measure) -> float:
-    return (sample.iops if measure.is_count else sample.throughput) / measure.scale
+    rate = sample.iops if measure.is_count else sample.throughput
+    return ((sample_seconds(sample, measure.time) or 0.0) if measure.time else rate) / measure.scale
 
 
 def _where(rows: Sequence[ResultRow], measure: Measure, view: RunView) -> str:

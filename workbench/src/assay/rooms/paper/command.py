@@ -1,5 +1,8 @@
 """`assay paper`."""
 
+import contextlib
+import time
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -12,24 +15,39 @@ from assay.model.units import choices_hint
 from assay.terminal.command_group import Group, group
 from assay.terminal.named_runs import named_runs
 from assay.terminal.output import as_path, print_line
-from assay.terminal.output_file import FORCE, PAGE_MARK, Mark, OutputFile, anywhere, at_start, output_option
+from assay.terminal.output_file import (
+    FORCE,
+    PAGE_MARK,
+    Mark,
+    OutputFile,
+    anywhere,
+    at_start,
+    in_workbook,
+    output_option,
+)
 from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from assay.report.view import RunView
     from assay.rooms.paper.work.build import Paper
     from assay.rooms.paper.work.prose import ProseRemark
 
-_ABOUT = "Make a paper that can be sent (PDF, HTML or Markdown) from runs and from what its authors write."
+_ABOUT = "Make a paper that can be sent (PDF, DOCX, HTML or Markdown) from runs and from what its authors write."
 _SUFFIXES = (".yaml", ".yml")
+_POLL_SECONDS = 0.5
+"""Time between two looks at the files of a watched paper."""
 
 
 class PaperForm(StrEnum):
     """The form of a paper, by the suffix of its file."""
 
     PDF = "pdf"
+    DOCX = "docx"
     HTML = "html"
     MD = "md"
+    XLSX = "xlsx"
 
 
 class PaperGroup(Group):
@@ -55,33 +73,73 @@ _SOURCES = typer.Argument(
 def build(
     sources: list[str] = _SOURCES,
     output: Path | None = output_option(
-        "The file: .pdf, .html or .md; a PDF named after the run or the description, here, if left out. Printed, it is "
-        "Markdown."
+        "The file: .pdf, .docx, .html, .md, or .xlsx with its tables; a PDF named after the run or the description, "
+        "here, if left out. Printed, it is Markdown."
     ),
     force: bool = FORCE,
+    watch: bool = typer.Option(
+        False, "--watch", help="Make it again whenever the description, a file that it names, or a run changes."
+    ),
     out: Path = RUNS,
 ) -> None:
     """Make a paper from runs, or from a description that orders its parts, and print its path.
 
     Without a description the paper has an abstract of what is decided, results with charts, cost, method, limits, and
-    what repeats the run. The same inputs give the same bytes. A PDF needs the extra `paper`.
+    what repeats the run. The same inputs give the same bytes. PDF and DOCX need the extra `paper`.
 
     Example: `assay paper last -o paper.pdf`
+
+    Example: `assay paper PAPER.yaml -o paper.pdf --watch`
     """
     from assay.model.extras import require
 
     form = _form(output)
-    if form is PaperForm.PDF:
-        require("typst", "the PDF of a paper")
+    if form in (PaperForm.PDF, PaperForm.DOCX):
+        require("typst", f"the {form.upper()} of a paper")
     destination = None if output is None else OutputFile(output, _mark(form), force)
+    if not watch:
+        destination, remarks = _build(sources, out, form, destination, force)
+        for remark in remarks:
+            print_line(warning(f"{sources[0]}:{remark.line}: {remark.text}"), err=True)
+        if not destination.prints:
+            print_line(str(destination.path))
+        return
+    if destination is not None and destination.prints:
+        raise AssayError("--watch writes a file again and again", "name a file with --output")
+    _watch(sources, out, partial(_build, sources, out, form, destination, force))
+
+
+def _build(
+    sources: list[str], out: Path, form: PaperForm, destination: OutputFile | None, force: bool
+) -> "tuple[OutputFile, list[ProseRemark]]":
+    """Make the paper once; return its file, and what is doubtful in it."""
     paper, remarks = _paper(sources, out)
     if destination is None:
         destination = OutputFile(Path(f"{_name(sources, paper)}.pdf"), _mark(form), force)
     _write(paper, form, destination)
-    for remark in remarks:
-        print_line(warning(f"{sources[0]}:{remark.line}: {remark.text}"), err=True)
-    if not destination.prints:
-        print_line(str(destination.path))
+    return destination, remarks
+
+
+def _watch(sources: list[str], out: Path, build: "Callable[[], tuple[OutputFile, list[ProseRemark]]]") -> None:
+    """Make the paper at each change, until the user ends it with Ctrl-C."""
+    from assay.model.steady_clock import steady_time
+    from assay.rooms.paper.work.watch import PaperFiles, build_at_changes
+    from assay.run.find_run import remove_temporary_runs
+
+    def built() -> str:
+        start = steady_time()
+        # What other tools wrote is imported again, since it may have changed.
+        remove_temporary_runs()
+        destination, remarks = build()
+        size = destination.path.stat().st_size
+        doubts = f"; {len(remarks)} doubtful: assay paper check {sources[0]}" if remarks else ""
+        words = f"{destination.path}: {size / 1000:,.0f} kB in {steady_time() - start:.1f} s{doubts}"
+        return f"{datetime.now():%H:%M:%S} {words}"
+
+    files = PaperFiles(sources, _is_description(sources), out)
+    # Ctrl-C is how it ends; a file that is being written then stays as it was.
+    with contextlib.suppress(KeyboardInterrupt):
+        build_at_changes(built, files.times, partial(time.sleep, _POLL_SECONDS), print_line)
 
 
 @app.command("new")
@@ -143,10 +201,17 @@ def _form(output: Path | None) -> PaperForm:
 
 def _mark(form: PaperForm) -> Mark:
     from assay.report.markdown import MARK
-    from assay.report.typst import MARK as PDF_MARK
+    from assay.report.typst import MARK as PRINT_MARK
 
-    marks: dict[PaperForm, Mark] = {PaperForm.HTML: PAGE_MARK, PaperForm.MD: partial(at_start, MARK.encode())}
-    return marks.get(form, partial(anywhere, PDF_MARK.encode()))
+    in_properties = partial(in_workbook, PRINT_MARK.encode())
+    marks: dict[PaperForm, Mark] = {
+        PaperForm.PDF: partial(anywhere, PRINT_MARK.encode()),
+        PaperForm.DOCX: in_properties,
+        PaperForm.HTML: PAGE_MARK,
+        PaperForm.MD: partial(at_start, MARK.encode()),
+        PaperForm.XLSX: in_properties,
+    }
+    return marks[form]
 
 
 def _name(sources: list[str], paper: "Paper") -> str:
@@ -166,33 +231,45 @@ def _paper(sources: list[str], out: Path) -> "tuple[Paper, list[ProseRemark]]":
 
 
 def _views(runs: dict[str, str], out: Path, described_in: Path | None = None) -> "dict[str, RunView]":
+    from assay.model.shared_values import SharedValues
     from assay.report.view import RunView
     from assay.run.analysis import load_analysis
 
     found = {}
+    shared = SharedValues()
     for name, ref in runs.items():
         try:
-            found[name] = RunView(load_analysis(ref, out))
+            analysis = load_analysis(ref, out)
+            shared.share(analysis)
+            found[name] = RunView(analysis)
         except AssayError as error:
             raise (error.at(f"{described_in}: runs.{name}") if described_in else error) from None
     return found
 
 
 def _write(paper: "Paper", form: PaperForm, destination: OutputFile) -> None:
-    if form is PaperForm.PDF:
-        from assay.report.typst import render_pdf
+    document, created_at = paper.document, paper.created_at
+    match form:
+        case PaperForm.PDF:
+            from assay.report.typst import render_pdf
 
-        data = render_pdf(paper.document, paper.created_at)
-        destination.fill(partial(_write_bytes, data))
-        return
-    if form is PaperForm.HTML:
-        from assay.report.html import render_html
+            destination.fill(partial(_write_bytes, render_pdf(document, created_at)))
+        case PaperForm.DOCX:
+            from assay.report.docx.package import render_docx
 
-        destination.write(render_html(paper.document))
-        return
-    from assay.report.markdown import render_markdown
+            destination.fill(partial(_write_bytes, render_docx(document, created_at)))
+        case PaperForm.XLSX:
+            from assay.report.export_document_xlsx import write_document_xlsx
 
-    destination.write(render_markdown(paper.document))
+            destination.fill(partial(write_document_xlsx, document, created_at))
+        case PaperForm.HTML:
+            from assay.report.html import render_html
+
+            destination.write(render_html(document))
+        case PaperForm.MD:
+            from assay.report.markdown import render_markdown
+
+            destination.write(render_markdown(document))
 
 
 def _write_bytes(data: bytes, path: Path) -> None:

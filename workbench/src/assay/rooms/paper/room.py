@@ -6,7 +6,7 @@ ROOM = Room(
     commands={
         "paper": Command(
             "assay.rooms.paper.command",
-            "Make a paper that can be sent (PDF, HTML or Markdown) from runs and from what its authors write.",
+            "Make a paper that can be sent (PDF, DOCX, HTML or Markdown) from runs and from what its authors write.",
             after="report",
         ),
     },

@@ -1,6 +1,6 @@
 """Yes, no or not yet: what follows from intervals and verdicts, and nothing else."""
 
-from builders import make_case, row_of
+from builders import make_case, make_sample, row_of
 from hypothesis import given
 from hypothesis import strategies as st
 from stored_runs import noisy
@@ -8,6 +8,7 @@ from stored_runs import noisy
 from assay.analyse.needs.answers import need_answers
 from assay.analyse.needs.outcome import NeedStatus
 from assay.model.result.result import ResultRow
+from assay.model.result.tasks import TaskResult, TaskStates
 from assay.model.result.verdict import LOWER_BOUND, NOT_STORAGE, Finding, Verdict
 from assay.model.study.needs import TargetNeed
 
@@ -88,3 +89,56 @@ def test_each_target_answers_for_itself_and_what_was_not_measured_does_not() -> 
     assert need_answers([READ.model_copy(update={"operation": "write"})], [row(900e6)]) == []
     latency = READ.model_copy(update={"measure": "p99", "limit": 1e6})
     assert need_answers([latency], [row(900e6)])[0].worst.outcome.why.startswith("too few operations")
+
+
+SECOND = 10**9
+TIME = TargetNeed(operation="", measure="time", limit=10 * SECOND, workload="grid")
+
+
+def command(*seconds: float, others: float = 0.0, verdict: Verdict = Verdict.OK) -> ResultRow:
+    """A command of one task that takes these times; other programs have so many seconds of CPU time meanwhile."""
+    case = make_case("c1", operations=("run",), tasks=1)
+    samples = []
+    for repeat, wall in enumerate(seconds, start=1):
+        task = TaskResult(task="1", lane=0, started_ns=0, elapsed_ns=round(wall * SECOND), user_ns=SECOND)
+        busy = {"cpu_user_ns": 0, "cpu_system_ns": 0, "host_busy_ns": SECOND + round(others * SECOND)}
+        fields = {"elapsed_ns": round(wall * SECOND), "ops": 1, "tasks": (task,), **busy}
+        samples.append(make_sample("c1", repeat, operation="run", **fields))
+    return row_of(case, [1.0] * len(seconds), verdict, operation="run").model_copy(update={"samples": tuple(samples)})
+
+
+def test_a_command_is_quick_enough_if_its_interval_is() -> None:
+    for seconds, status in (((9.0, 9.1, 9.05), NeedStatus.YES), ((9.0, 11.0, 10.0), NeedStatus.UNDECIDED)):
+        assert need_answers([TIME], [command(*seconds)])[0].status is status
+    (answer,) = need_answers([TIME], [command(12.0, 12.1, 12.05)])
+    assert answer.status is NeedStatus.NO and answer.worst.outcome.value == 12.05 * SECOND
+    assert need_answers([TIME], [command(9.0)])[0].worst.outcome.why == "one repeat has no interval"
+
+
+def test_other_programs_may_be_why_a_command_took_too_long() -> None:
+    for others, status in ((1.0, NeedStatus.NO), (4.0, NeedStatus.UNDECIDED)):
+        (answer,) = need_answers([TIME], [command(12.0, 12.1, 12.05, others=others)])
+        assert answer.status is status
+    assert "other programs" in answer.worst.outcome.why
+    # They cannot have made it quicker.
+    assert need_answers([TIME], [command(9.0, 9.1, 9.05, others=9.0)])[0].status is NeedStatus.YES
+
+
+def test_the_wall_clock_ends_with_the_last_task_however_uneven_they_are() -> None:
+    assert need_answers([TIME], [command(12.0, 12.1, 12.05, verdict=Verdict.SKEWED)])[0].status is NeedStatus.NO
+    assert need_answers([TIME], [command(9.0, 9.1, 9.05, verdict=Verdict.INCOMPLETE)])[0].status is NeedStatus.UNDECIDED
+
+
+def test_others_delay_only_what_wants_a_cpu() -> None:
+    """A task that slept or waited for storage was held up by no other program, however busy these were."""
+    slow = command(12.0, 12.1, 12.05, others=12.0)
+    for running, status in ((0.0, NeedStatus.NO), (0.9, NeedStatus.UNDECIDED)):
+        states = TaskStates(
+            looks=1000, running_ns=round(running * SECOND), storage_ns=SECOND - round(running * SECOND), network_ns=0,
+            other_ns=0,
+        )  # fmt: skip
+        samples = tuple(
+            sample.model_copy(update={"tasks": (sample.tasks[0].model_copy(update={"states": states}),)})
+            for sample in slow.samples
+        )
+        assert need_answers([TIME], [slow.model_copy(update={"samples": samples})])[0].status is status

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from paths import REPOSITORY
 
 from assay.launch.shell import CommandResult
 from assay.model.base import AssayError
@@ -14,6 +15,7 @@ from assay.rooms.deploy.work.hosts.setup import plan_script
 from assay.rooms.deploy.work.hosts.show import outcome_lines, summary
 from assay.rooms.deploy.work.roles.scripts import role_script
 
+STUDIES = REPOSITORY / "studies"
 WHOLE = """
 values: {PROXY: "http://proxy:3128", NFSD_THREADS: 16}
 roles:
@@ -125,3 +127,18 @@ def test_a_thousand_hosts_are_few_lines() -> None:
     assert summary(outcomes, 1000, is_plan=True) == (
         "1000 hosts planned; nothing was changed; 1 host cannot be set up so: client0007"
     )
+
+
+def test_the_shipped_hosts_of_three_systems_have_their_scripts() -> None:
+    """Each disk that a client of AoE takes is exported by one of the servers, a pair by different ones."""
+    tasks = {task.host.name: task for task in read_hosts_file(STUDIES / "dasd-nfs-aoe" / "hosts.yaml", print)}
+    assert all(role_script(task.role) for task in tasks.values())
+    exported = {
+        f"/dev/etherd/e{word.split(':')[0]}": name
+        for name, task in tasks.items()
+        for word in task.values.get("AOE_EXPORTS", "").split()
+    }
+    disks = tasks["client2"].values["POOL_DISKS"].split()
+    assert sorted(disks) == sorted(exported)
+    assert all(exported[first] != exported[second] for first, second in zip(disks[::2], disks[1::2], strict=True))
+    assert "nfs_export" not in role_script(tasks["client1"].role)

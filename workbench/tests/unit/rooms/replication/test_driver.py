@@ -1,6 +1,7 @@
 """The program of a replication, as far as it needs no second host: trees, changes, lag, and what it prints."""
 
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -132,3 +133,21 @@ def _state(pid: int) -> str:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1]
     except OSError:
         return ""
+
+
+def test_what_a_copy_did_not_keep_is_seen(tmp_path: Path) -> None:
+    source, copy = str(tmp_path / "source"), str(tmp_path / "copy")
+    trees.make_tree(source, files=3, size=100, seed=1)
+    made = trees.special(source)
+    # A file system may lack extended attributes or holes.
+    assert {"symbolic links", "hard links", "empty directories"} <= set(made)
+    shutil.copytree(source, copy)
+    found = trees.special(copy)
+    assert "hard links" not in found and "symbolic links" not in found
+    assert found["empty directories"] == made["empty directories"]
+    # It counts as no file of the tree, but what plain files among it contain must arrive.
+    assert len(trees.manifest(source)) == 3 == len(trees.attributes(source))
+    assert trees.manifest(source) == trees.manifest(copy)
+    assert trees.special_files(source) == trees.special_files(copy)
+    (tmp_path / "copy" / trees.SPECIAL / "sparse").write_bytes(b"torn")
+    assert trees.differing(trees.special_files(source), trees.special_files(copy)) == ["sparse"]

@@ -78,7 +78,7 @@ def find_study(
         output = {"output": {"interval": _milliseconds(max(MIN_INTERVAL_SECONDS, plan.warm_up_s))}}
     return {
         "study": f"find-{place.name}",
-        "question": f"Which rate does {place.name} hold?",
+        "question": f"Which rate does {place.written} hold?",
         "targets": {place.name: dict(place.target)},
         "workloads": {"load": work},
         "repeats": repeats,

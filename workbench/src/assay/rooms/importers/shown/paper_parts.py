@@ -10,7 +10,7 @@ from pydantic import Field
 from assay.model.base import AssayError
 from assay.model.units import choices_hint
 from assay.report import numbers
-from assay.report.charts.series import MAX_SERIES, Series, SeriesPoint, bars_drawing, lines_drawing
+from assay.report.charts.series import MAX_SERIES, ChartSeries, SeriesPoint, bars_drawing, lines_drawing
 from assay.report.charts.theme import swept_axis, tooltip_text
 from assay.report.document import Block, Chart, Column, Num, Table
 from assay.report.document import Cell as TableCell
@@ -122,7 +122,7 @@ def chart_part(options: ImportedChartOptions, context: PaperContext) -> list[Blo
     else:
         places = {name: _required(name, options.x, options) for name in groups}
     series = [
-        Series(name, number, tuple(_point(places[x], value, name, x) for x, value in points.items()))
+        ChartSeries(name, number, tuple(_point(places[x], value, name, x) for x, value in points.items()))
         for number, (name, points) in enumerate(named.items())
     ]
     if options.kind == "bars":

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from assay.report import numbers
 from assay.report.document import Document, Section
+from assay.report.document_look import DEFAULT_LOOK, Look
 from assay.report.paper_part import PaperContext
 from assay.report.view import RunView
 from assay.rooms.paper.work.part_kinds import part_kinds
@@ -34,7 +35,9 @@ def paper_of_runs(views: dict[str, RunView]) -> Paper:
     return assembled(_question(next(iter(views.values()))), (), views, sections.all)
 
 
-def assembled(title: str, authors: tuple[str, ...], views: dict[str, RunView], sections: list[Section]) -> Paper:
+def assembled(
+    title: str, authors: tuple[str, ...], views: dict[str, RunView], sections: list[Section], look: Look = DEFAULT_LOOK
+) -> Paper:
     """Return a paper with the facts that identify its runs below the title."""
     runs = [view.run for view in views.values()]
     targets = dict.fromkeys(target for view in views.values() for target in view.targets)
@@ -46,7 +49,7 @@ def assembled(title: str, authors: tuple[str, ...], views: dict[str, RunView], s
     )
     description = runs[0].description if len(runs) == 1 else ""
     overline = f"Assay · {', '.join(dict.fromkeys(run.study for run in runs))}"
-    document = Document(overline, title, description, meta, tuple(sections), authors=authors)
+    document = Document(overline, title, description, meta, tuple(sections), authors=authors, look=look)
     return Paper(document, runs[0].id, max(run.created_at for run in runs))
 
 

@@ -16,10 +16,12 @@ from assay.model.user_files import read_user_file
 from assay.model.user_text import MAX_FILE_BYTES
 from assay.model.yaml_files import first_fault, read_located_model
 from assay.report.document import Block
+from assay.report.document_look import Look
 from assay.report.paper_part import PaperContext, PartOptions
 from assay.report.summary.lines import is_usable
 from assay.report.view import RunView
 from assay.rooms.paper.work.build import Paper, assembled
+from assay.rooms.paper.work.look import LookDescription
 from assay.rooms.paper.work.part_kinds import part_kinds
 from assay.rooms.paper.work.prose import ProseRemark, WrongProseError, read_prose
 from assay.rooms.paper.work.sections import ABSTRACT, Sections
@@ -109,6 +111,7 @@ class PaperDescription(Frozen):
         abstract: A text of the authors in place of the generated abstract; empty: `parts` says where that stands.
         runs: Name in this paper -> run: id, a unique beginning of it, `last`, the name of a study, or a path.
         parts: Names of generated parts, and texts, in order.
+        look: Logo, colour, layout and language.
     """
 
     title: Annotated[str, AfterValidator(_title)] = Field(max_length=300)
@@ -116,6 +119,7 @@ class PaperDescription(Frozen):
     abstract: str = ""
     runs: Annotated[dict[str, str], BeforeValidator(_runs)] = Field(min_length=1)
     parts: Annotated[tuple[Annotated[Any, BeforeValidator(_part)], ...], AfterValidator(_parts)] = Field(min_length=1)
+    look: LookDescription = LookDescription()
 
 
 class DescribedPaper:
@@ -158,7 +162,14 @@ class DescribedPaper:
                 sections.add_blocks(self._text(part.text, ("parts", number, _TEXT)))
             else:
                 self._add_part(sections, part, context, number)
-        return assembled(written.title, written.authors, views, sections.all)
+        return assembled(written.title, written.authors, views, sections.all, self._look())
+
+    def _look(self) -> Look:
+        try:
+            return self.description.look.look(self._path.parent)
+        except AssayError as error:
+            line = self._source.position(("look", "logo"))[0]
+            raise LineError(self._path, line, f"look.logo: {error.message}", error.hint) from None
 
     def _add_part(self, sections: Sections, part: WrittenPart, context: PaperContext, number: int) -> None:
         kind = part_kinds()[part.kind]
@@ -195,6 +206,7 @@ def description_text(refs: dict[str, str], views: dict[str, RunView]) -> str:
         f"# A paper: `assay paper PAPER.yaml -o paper.pdf` makes it, `assay paper check PAPER.yaml` checks it; {GUIDE}",
         f"title: {_yaml(first.run.question or first.run.study)}",
         "authors: []",
+        '# look: {logo: logo.svg, accent: "#0b4f7d", columns: 2, paper: letter}',
         "runs:",
         *(f"  {name}: {_yaml(ref)}" for name, ref in refs.items()),
         "parts:",

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 from assay.analyse.scaling import scalings
 from assay.model.result.decision import PointOutcome
+from assay.model.result.imported import imported_words
 from assay.model.result.verdict import PARTLY_CHECKED_MEANING, Verdict
 from assay.report import numbers
 from assay.report.brief import line_tables
@@ -87,13 +89,14 @@ def _answer(view: RunView, page: PageContents) -> Text:
     if not any(claim.counted_points for claim in found):
         return _UNKNOWN_CONDITIONS if ratio_groups(view) else page.lead
     needs: tuple[Span, ...] = (*_spans(page.lead), " ") if page.needs else ()
-    decided = [
-        claim for claim in found if claim.points_with(PointOutcome.FASTER) or claim.points_with(PointOutcome.EQUAL)
+    is_decided = [
+        bool(claim.points_with(PointOutcome.FASTER) or claim.points_with(PointOutcome.EQUAL)) for claim in found
     ]
+    decided = [claim for claim, is_so in zip(found, is_decided, strict=True) if is_so]
     if not decided:
         return (*needs, "The measurements do not decide which target is faster.")
     answer = claim_sentence(decided[0]) if len(decided) == 1 else headline(decided)
-    rest = list(dict.fromkeys(claim.kind for claim in found if claim not in decided))
+    rest = list(dict.fromkeys(claim.kind for claim, is_so in zip(found, is_decided, strict=True) if not is_so))
     return (*needs, *_spans(answer), f" Nothing is decided for {numbers.listing(rest)}." if rest else "")
 
 
@@ -106,10 +109,12 @@ def _scope(view: RunView) -> str:
     rows = view.analysis.rows
     sound = sum(row.verdict is Verdict.OK for row in rows)
     cases = numbers.plural(len(view.analysis.cases), "case")
-    repeats = f"{run.repeats_words} each"
+    repeats = f"{view.repeats_words} each"
     if run.finished < run.planned:
         repeats = f"{run.finished:,} of {run.planned:,} planned repeats"
-    made = run.import_words or f"measured on {numbers.utc_time(run.created_at)[:10]}"
+    # Folders of the author's machine say nothing to a reader.
+    files = [file.model_copy(update={"file": Path(file.file).name}) for file in run.imports]
+    made = imported_words(files) or f"measured on {numbers.utc_time(run.created_at)[:10]}"
     passed = f"{sound:,} of {numbers.plural(len(rows), 'result')} passed every check that could run"
     return f"{cases} of {numbers.listing(list(view.targets))}, {repeats}, {made}; {passed}."
 
@@ -214,9 +219,9 @@ def _doubts(view: RunView) -> list[Text]:
     texts: list[Text] = []
     if excluded := view.analysis.excluded:
         of = "row" if run.imports else "point"
-        words = f"{numbers.plural(len(excluded), of)} {'was' if len(excluded) == 1 else 'were'} left out, such as"
+        words = f"{numbers.plural(len(excluded), of)} {'was' if len(excluded) == 1 else 'were'} left out"
         where = " on ".join(filter(None, (excluded[0].workload, excluded[0].target)))
-        texts.append(f"{words} {where}: {excluded[0].reason}.")
+        texts.append(f"{words}. The reason of the first ({where}): {excluded[0].reason}.")
     if false := sum(not is_plausible(row) and row.rate is not None for row in rows):
         texts.append(f"{numbers.plural(false, 'rate')} of a cache, or above what is possible: in no comparison.")
     if not run.imports:

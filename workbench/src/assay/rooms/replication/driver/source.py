@@ -122,6 +122,7 @@ class SourceSide:
         else:
             os.mkdir(self.tree)
         trees.make_tree(self.tree, job.files, job.file_size, job.seed)
+        self._special, self._special_files = trees.special(self.tree), trees.special_files(self.tree)
 
     def print(self, name: str, value: float) -> None:
         """Print a number of the repeat."""
@@ -224,7 +225,11 @@ class SourceSide:
             DriverError: Some differ.
         """
         different = trees.differing(trees.manifest(self.tree), self.there())
+        different += trees.differing(self._special_files, self.call("special_files"))
         self.print("different files", len(different))
+        found = self.call("special")
+        for kind, made in self._special.items():
+            self.print(f"{kind} kept", float(found.get(kind) == made))
         attributes = trees.differing(trees.attributes(self.tree), self.call("attributes"))
         self.print("different attributes", len(attributes))
         if different:

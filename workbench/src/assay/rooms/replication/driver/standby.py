@@ -148,6 +148,14 @@ class Standby:
         """Return the attributes of each file of the replica."""
         return trees.attributes(self.current)
 
+    def special(self) -> dict[str, str]:
+        """Return what the replica has of links, sparse files and the like."""
+        return trees.special(self.current)
+
+    def special_files(self) -> dict[str, str]:
+        """Return the contents of the plain files among these."""
+        return trees.special_files(self.current)
+
     def receivers(self) -> int:
         """Return how many processes still write what a sync has sent."""
         return len(users_of(self.path(REPLICA)))

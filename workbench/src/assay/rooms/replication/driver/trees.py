@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import os
 import random
+from collections.abc import Iterator
 from typing import NamedTuple
 
 PIECE_BYTES = 1 << 20
@@ -12,6 +15,11 @@ FOLDERS = 8
 """Folders of a tree, among which its files are shared out."""
 PATCH_BYTES = 64 << 10
 """Bytes of an updated file that change: the middle, so that its size and most of it stay."""
+
+
+SPECIAL = "special"
+"""Folder of a tree with what is more than contents under a name. It counts as no file of the tree."""
+_ATTRIBUTE, _SPARSE_BYTES = "user.assay", 256 << 10
 
 
 class Changes(NamedTuple):
@@ -44,6 +52,55 @@ def make_tree(root: str, files: int, size: int, seed: int) -> None:
     """
     for number in range(files):
         write_file(os.path.join(root, file_name(number)), size, f"{seed} {number}")
+    make_special(root)
+
+
+def make_special(root: str) -> None:
+    """Make links, a sparse file, a file with an extended attribute, and an empty directory.
+
+    What the file system of the source does not have is left out.
+    """
+    folder = os.path.join(root, SPECIAL)
+    os.makedirs(os.path.join(folder, "empty"))
+    write_file(os.path.join(folder, "plain"), 4096, "plain")
+    write_file(os.path.join(folder, "tagged"), 4096, "tagged")
+    with open(os.path.join(folder, "sparse"), "wb") as file:
+        file.seek(_SPARSE_BYTES - 4096)
+        file.write(b"x" * 4096)
+    with contextlib.suppress(OSError):
+        os.symlink("plain", os.path.join(folder, "link"))
+    with contextlib.suppress(OSError):
+        os.link(os.path.join(folder, "plain"), os.path.join(folder, "second-name"))
+    with contextlib.suppress(OSError):
+        os.setxattr(os.path.join(folder, "tagged"), _ATTRIBUTE, b"kept")
+
+
+def special(root: str) -> dict[str, str]:
+    """Return what a tree has of that: its kind -> how it is there; kinds that are not there are missing."""
+    folder, found = os.path.join(root, SPECIAL), {}
+    path = functools.partial(os.path.join, folder)
+    if os.path.islink(path("link")):
+        found["symbolic links"] = os.readlink(path("link"))
+    with contextlib.suppress(OSError):
+        if os.path.samefile(path("plain"), path("second-name")):
+            found["hard links"] = "one file"
+    with contextlib.suppress(OSError):
+        if os.stat(path("sparse")).st_blocks * 512 < _SPARSE_BYTES // 2:
+            found["sparse files"] = "sparse"
+    with contextlib.suppress(OSError):
+        found["extended attributes"] = os.getxattr(path("tagged"), _ATTRIBUTE).hex()
+    if os.path.isdir(path("empty")):
+        found["empty directories"] = "there"
+    return found
+
+
+def special_files(root: str) -> dict[str, str]:
+    """Return the contents of the plain files among that, as `manifest` does: these must arrive in any case."""
+    return {
+        name: file_hash(path)
+        for name in ("plain", "sparse", "tagged")
+        if os.path.isfile(path := os.path.join(root, SPECIAL, name))
+    }
 
 
 def file_name(number: int) -> str:
@@ -83,7 +140,7 @@ def change_tree(root: str, new: int, updated: int, deleted: int, size: int, seed
 def manifest(root: str) -> dict[str, str]:
     """Return path -> size and SHA-256 of each file of a tree; of a symbolic link, where it leads."""
     found = {}
-    for folder, _, names in os.walk(root):
+    for folder, names in _folders(root):
         for name in names:
             path = os.path.join(folder, name)
             is_link = os.path.islink(path)
@@ -94,12 +151,20 @@ def manifest(root: str) -> dict[str, str]:
 def attributes(root: str) -> dict[str, str]:
     """Return path -> mode, owner, group and time of change (ns) of each file of a tree."""
     found = {}
-    for folder, _, names in os.walk(root):
+    for folder, names in _folders(root):
         for name in names:
             path = os.path.join(folder, name)
             one = os.lstat(path)
             found[os.path.relpath(path, root)] = f"{one.st_mode:o}:{one.st_uid}:{one.st_gid}:{one.st_mtime_ns}"
     return found
+
+
+def _folders(root: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each folder of a tree and the names of its files, without those of `SPECIAL`."""
+    for folder, inner, names in os.walk(root):
+        if folder == root and SPECIAL in inner:
+            inner.remove(SPECIAL)
+        yield folder, names
 
 
 def file_hash(path: str) -> str:

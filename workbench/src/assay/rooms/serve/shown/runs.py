@@ -103,8 +103,8 @@ def _table(shown: RunsPage) -> str:
     rows = "\n".join(map(_row, shown.lines))
     table = f"<table id=runs><thead><tr>{heads}</thead><tbody>\n{rows}\n</tbody></table>"
     compare = (
-        "<p class=act><button id=compare>Compare</button> <span class=soft>Tick two runs; the older one comes first."
-        "</span></p>"
+        "<p class=act><button id=compare>Compare</button> <span class=soft>Tick two runs or more; the oldest "
+        "one comes first.</span></p>"
     )
     form = (
         f'<form action="/compare" method="get">{compare}<div class="table"><div class=scroll>{table}</div></div></form>'

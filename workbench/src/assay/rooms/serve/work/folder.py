@@ -7,6 +7,7 @@ path.
 import math
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,13 @@ from assay.report import numbers
 from assay.report.build import build_document
 from assay.report.comparison_page import comparison_document
 from assay.report.html import render_html
+from assay.report.joint import joint_document
+from assay.report.view import RunView
 from assay.rooms.serve.shown.page_frame import add_links
 from assay.rooms.serve.shown.runs import DOWNLOADS, RunLine
 from assay.rooms.serve.work.page_cache import PageCache
 from assay.run.analysis import load_analysis
-from assay.run.between_runs import compare_with_history
+from assay.run.between_runs import compare_with_history, join_with_history
 from assay.store.entries import DATABASE, INTERVALS, PRICES, STUDY
 from assay.store.lookup import RunSummary, run_folders, run_summary
 from assay.store.run import RunStore
@@ -148,6 +151,23 @@ class RunsFolder:
         others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
         page = self._pages.get(("compare", before.slug, after.slug, hash(others)), make)
         links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in (before, after))]
+        return add_links(page.decode(), links).encode()
+
+    def joint(self, entries: Sequence[RunEntry]) -> bytes:
+        """Return any number of runs side by side as HTML, as `assay report RUN RUN ...` makes it.
+
+        Raises:
+            AssayError: A run cannot be read, or the runs have nothing in common.
+        """
+
+        def make() -> bytes:
+            found = [load_analysis(str(entry.folder), self.root) for entry in entries]
+            views = {entry.slug: RunView(one) for entry, one in zip(entries, found, strict=True)}
+            return render_html(joint_document(views, join_with_history(self.root, found))).encode()
+
+        others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
+        page = self._pages.get(("joint", *(entry.slug for entry in entries), hash(others)), make)
+        links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in entries)]
         return add_links(page.decode(), links).encode()
 
     def _known(self) -> list[RunEntry]:

@@ -19,7 +19,9 @@ _KINDS = {
     Format.JSON: "application/json",
     Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-_MAX_FIELDS = 20
+MAX_COMPARED = 50
+"""Most runs that stand side by side."""
+_MAX_FIELDS = MAX_COMPARED + 10
 _MAX_SHOWN = 80
 """Characters of a run's name that an error page repeats at most."""
 _REPORT_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -151,16 +153,22 @@ def _address(study: str | None, number: int) -> str:
 
 
 def _compare(folder: RunsFolder, fields: Mapping[str, list[str]]) -> Response:
-    """Compare the runs `a` and `b`; for two ticked runs (`run`), redirect to that address with the older one first."""
+    """Compare the runs `a` and `b`; for two ticked runs (`run`), redirect to that address with the older one first.
+
+    More than two ticked runs stand side by side, the oldest first.
+    """
     ticked = fields.get("run", [])
     names = ticked or [*fields.get("a", []), *fields.get("b", [])]
-    if len(names) != 2 or names[0] == names[1]:
-        hint = "Go back and select two."
-        return error_page(HTTPStatus.BAD_REQUEST, f"Two runs are compared, but {_count_words(set(names))} named.", hint)
+    if not 1 < len(names) == len(set(names)) <= MAX_COMPARED:
+        words = f"Two to {MAX_COMPARED} runs are compared, but {_count_words(set(names))} named."
+        return error_page(HTTPStatus.BAD_REQUEST, words, "Go back and select at least two.")
     known = _by_slug(folder)
     for name in names:
         if name not in known:
             return _unknown(name)
+    if len(names) > 2:
+        chosen = sorted((known[name] for name in names), key=lambda entry: (entry.started, entry.slug))
+        return _report(folder.joint(chosen))
     first, second = (known[name] for name in names)
     if not ticked:
         return _report(folder.comparison(first, second))
