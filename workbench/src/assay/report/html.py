@@ -245,7 +245,7 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 
 def _chart(chart: doc.Chart) -> str:
     label = f"{chart.id}-words"
-    drawn = chart_markup(chart.drawing, label)
+    drawn = chart_markup(chart.drawing, label, chart.caption)
     words = f"<b>{escape(chart.title)}</b> <span>{escape(chart.caption)}</span>"
     kind = "card wide" if chart.wide else "card"
     return (
@@ -254,15 +254,15 @@ def _chart(chart: doc.Chart) -> str:
     )
 
 
-def chart_markup(drawing: Drawing | HeatMap | Surface | Diagram, label: str) -> str:
-    """Return the markup of a chart; `label` is the id of the element that describes it."""
+def chart_markup(drawing: Drawing | HeatMap | Surface | Diagram, label: str, caption: str = "") -> str:
+    """Return the markup of a chart; `label` is the id of the element that describes it, `caption` its text."""
     match drawing:
         case HeatMap():
             return heat_html(drawing, label)
         case Surface():
             return surface_html(drawing, label)
         case Diagram():
-            return diagram_html(drawing, label)
+            return diagram_html(drawing, label, caption)
     return chart_html(drawing, label)
 
 

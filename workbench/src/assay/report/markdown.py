@@ -10,7 +10,6 @@ from typing import Any
 
 from assay.model.escape import escape_line, escape_lines
 from assay.report import document as doc
-from assay.report.draw.diagram import Diagram
 from assay.report.print_pictures import pictures_of
 from assay.report.spans_table import spans_table
 
@@ -111,9 +110,9 @@ def _table(table: doc.Table) -> Iterator[str]:
 
 
 def _pictures(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[str]:
-    for picture, title, caption, words in pictures_of(block):
+    for picture, title, caption in pictures_of(block):
         data = base64.b64encode(picture.svg.encode()).decode()
-        alt = words if isinstance(block, doc.Chart) and isinstance(block.drawing, Diagram) else title
+        alt = f"{title}. {picture.words}" if picture.words else title
         yield f"![{_plain(alt)}](data:image/svg+xml;base64,{data})"
         yield f"*{_plain(f'{title}. {caption}'.strip())}*"
 

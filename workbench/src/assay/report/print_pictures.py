@@ -12,16 +12,16 @@ from assay.report.draw.standalone import Picture, picture_of
 
 
 class TitledPicture(NamedTuple):
-    """A picture, with its title and what is to be seen in it as plain text.
-
-    Attributes:
-        words: Title and caption, or all that a diagram shows: for readers who do not see the picture.
-    """
+    """A picture, with its title and what is to be seen in it as plain text."""
 
     picture: Picture
     title: str
     caption: str
-    words: str
+
+    @property
+    def words(self) -> str:
+        """The title, and all that a diagram shows, or the caption: for readers who do not see the picture."""
+        return f"{self.title}. {self.picture.words or self.caption}".strip()
 
 
 class TitledDrawing(NamedTuple):
@@ -35,8 +35,7 @@ class TitledDrawing(NamedTuple):
 def pictures_of(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[TitledPicture]:
     """Yield the pictures of a block in order; none of dots that have no scale."""
     for drawing, title, caption in drawings_of(block):
-        shown = drawing.words if isinstance(drawing, Diagram) else caption
-        yield TitledPicture(picture_of(drawing), title, caption, f"{title}. {shown}".strip())
+        yield TitledPicture(picture_of(drawing), title, caption)
 
 
 def drawings_of(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[TitledDrawing]:

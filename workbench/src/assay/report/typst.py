@@ -312,14 +312,15 @@ def _table(table: doc.Table, look: Look) -> Iterator[Data]:
 
 
 def _pictures(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator[Data]:
-    for picture, title, caption, words in pictures_of(block):
+    for shown in pictures_of(block):
+        picture, title, caption = shown
         yield {
             "kind": "picture",
             "svg": picture.svg,
             "width": round(picture.width * min(_PICTURE_SCALE, _MAX_PICTURE_PT / picture.height), 1),
             "title": _plain(title),
             "caption": _plain(caption),
-            "alt": _plain(words),
+            "alt": _plain(shown.words),
         }
 
 

@@ -46,9 +46,9 @@ LAYOUT_WORDS: dict[Layout, str] = {
     "raid5": "RAID 5",
     "raid6": "RAID 6",
 }
-_BYTES_OF_GBIT = 10**9 / 8
+_LINK_UNITS = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 _LEASED = "leased line"
-_OWN = "own hardware"
+_OWN = "Own hardware"
 _CLIENTS = "clients"
 
 
@@ -106,14 +106,14 @@ def _bars(design: Design) -> list[NetworkBar]:
     """Return what joins clients and storage, from the clients on: a leased line, switches, or just a network."""
     bars = []
     if design.link is not None:
-        rate = _gbit(design.link.rate)
+        rate = link_rate(8 * design.link.rate)
         each = " each" if design.link.count > 1 else ""
         words = f"{_LEASED}: {_times(design.link.count)}{design.link.item}, {rate}{each}"
         bars.append(NetworkBar(_LEASED, words, is_cable=True))
     for piece in design.hardware:
         if piece.switch is not None:
             count = f"at least {piece.count} × " if piece.count > 1 else ""
-            ports = f"{piece.switch.ports} ports of {_gbit(piece.switch.rate)}"
+            ports = f"{piece.switch.ports} ports of {link_rate(8 * piece.switch.rate)}"
             bars.append(NetworkBar(piece.item, f"{count}{piece.item}, {ports}{' each' if count else ''}"))
             break
     return bars or [NetworkBar(NETWORK, NETWORK, has_article=True)]
@@ -151,7 +151,11 @@ def network_labels(instance: Instance) -> tuple[str, ...]:
     low, high = instance.network_baseline, instance.network_burst
     if low is None:
         return (instance.network_words,) if instance.network_words else ()
-    return (_gbit(low),) if high in (None, low) else (_gbit(low), f"bursts: {_gbit(high or low)}")
+    return (
+        (link_rate(8 * low),)
+        if high in (None, low)
+        else (link_rate(8 * low), f"bursts: {link_rate(8 * (high or low))}")
+    )
 
 
 def volume_disks(volumes: ServerVolumes) -> DiskSet:
@@ -281,5 +285,7 @@ def _times(count: int) -> str:
     return f"{count} × " if count > 1 else ""
 
 
-def _gbit(bytes_per_s: float) -> str:
-    return f"{numbers.significant(bytes_per_s / _BYTES_OF_GBIT)} Gbit/s".replace(".00 ", " ").replace(".0 ", " ")
+def link_rate(bits_per_s: float) -> str:
+    """Return the rate of a link in the unit in which it is sold: `12.5 Gbit/s`."""
+    factor, unit = next((pair for pair in _LINK_UNITS if bits_per_s >= pair[0]), _LINK_UNITS[-1])
+    return f"{bits_per_s / factor:.4g} {unit}"

@@ -129,7 +129,7 @@ class Network:
         for site in dict.fromkeys(host.site for host in self.hosts):
             hosts = numbers.listing([host.words for host in self.hosts if host.site == site])
             bars = [bar.words for bar in self.bars if bar.site == site and not (site == "" and titles)]
-            where = f"{titles.get(site, site)}: " if site else ""
+            where = f"{titles.get(site, site)}: " if site else "Shown: "
             joined = f", joined by {numbers.listing(bars)}" if bars else ""
             sentences.append(f"{where}{hosts}{joined}.")
         sentences += [f"{join.first} – {join.second}: {join.label or 'linked'}." for join in self.joins]

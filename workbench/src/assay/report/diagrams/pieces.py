@@ -22,6 +22,8 @@ _TITLE = 15.0
 _DISK_WIDTH, _DISK_HEIGHT, _MAX_DISKS = 10.0, 13.0, 8
 _DISK_STEP = 13.0
 """From the left edge of a disk to that of the next one."""
+_ONE_LINE = 152.0
+"""A text that is wider is in two lines."""
 MIN_CARD, MAX_CARD = 104.0, 182.0
 """Narrowest and widest card."""
 
@@ -82,10 +84,12 @@ class Card:
     def natural_width(self) -> float:
         """Width of its longest text within bounds; a text takes two lines at most."""
         count = text_width(f"  {self._times}", NAME_SIZE, True) if self.count > 1 else 0
-        texts = [*self.lines, *(disks.text for disks in self.disks)]
-        inner = [text_width(self.name, NAME_SIZE, True) + count]
-        inner += [max(text_width(text, TEXT_SIZE) / (1 if len(text) < 26 else 1.8), 0) for text in texts]
-        inner += [_DISK_STEP * min(disks.count, _MAX_DISKS) + 2 for disks in self.disks]
+        inner = [_wrapping_width(self.name, NAME_SIZE, True) + count]
+        inner += [_wrapping_width(text, TEXT_SIZE) for text in self.lines]
+        for disks in self.disks:
+            row = _DISK_STEP * min(disks.count, _MAX_DISKS) + 2
+            beside = row + text_width(disks.text, TEXT_SIZE)
+            inner.append(beside if beside <= _ONE_LINE else max(row, _wrapping_width(disks.text, TEXT_SIZE)))
         # Half a pixel more, so that rounding shortens no text.
         return min(MAX_CARD, max(MIN_CARD, max(inner) + 2 * PADDING + 0.5))
 
@@ -102,8 +106,7 @@ class Card:
         if self.count > 1:
             shapes.append(TextShape(width - PADDING, PADDING + 6, self._times, "name", "end"))
             room -= text_width(f"  {self._times}", NAME_SIZE, True)
-        shapes.append(words(PADDING, PADDING + 6, self.name, room, "name"))
-        y = PADDING + _TITLE
+        y = _add_lines(shapes, self.name, PADDING - 0.5, room, "name") + _TITLE - LINE
         for text in self.lines:
             y = _add_lines(shapes, text, y, inner)
         for disks in self.disks:
@@ -114,18 +117,27 @@ class Card:
                 shapes.append(TextShape(PADDING + after, y + 2 + _DISK_HEIGHT / 2, disks.text))
                 y += _DISK_HEIGHT + 4
             else:
-                y = _add_lines(shapes, disks.text, y + _DISK_HEIGHT + 4, inner)
+                y = _add_lines(shapes, disks.text, y + _DISK_HEIGHT + 4, inner, max_lines=3)
         height = y + PADDING - 3
         box = BoxShape(0, 0, width, height, "outside" if self.is_outside else "host")
         return Piece(width, height, (box, *shapes))
 
 
-def _add_lines(shapes: list[Shape], text: str, y: float, width: float) -> float:
-    """Add a text in at most two lines; return the place of the next one."""
-    lines = wrapped(text, width, TEXT_SIZE)
+def _wrapping_width(text: str, size: float, is_bold: bool = False) -> float:
+    """Return the width that a text takes in one line, or in two if it is long."""
+    width = text_width(text, size, is_bold)
+    return width if width <= _ONE_LINE else max(_ONE_LINE, width / 1.9)
+
+
+def _add_lines(shapes: list[Shape], text: str, y: float, width: float, look: str = "", max_lines: int = 2) -> float:
+    """Add a text in lines; return the place of the next one."""
+    is_bold = look == "name"
+    lines = wrapped(text, width, NAME_SIZE if is_bold else TEXT_SIZE, max_lines, is_bold)
+    whole = " ".join(text.split())
+    is_whole = " ".join(lines) == whole
     for number, line in enumerate(lines):
-        is_cut = number == len(lines) - 1 and " ".join(lines) != " ".join(text.split())
-        shapes.append(TextShape(PADDING, y + LINE / 2, line, whole=text if is_cut else ""))
+        is_cut = not is_whole and number == len(lines) - 1
+        shapes.append(TextShape(PADDING, y + LINE / 2, line, look, whole=whole if is_cut else ""))
         y += LINE
     return y
 

@@ -129,17 +129,20 @@ class Diagram:
         return list(dict.fromkeys(f"{one.text}: {one.whole}" if one.is_abbreviation else one.whole for one in cut))
 
 
-def diagram_html(diagram: Diagram, label: str) -> str:
+def diagram_html(diagram: Diagram, label: str, caption: str) -> str:
     """Return a diagram as a part of a page; it shrinks where there is less room.
 
     Args:
         diagram: The diagram.
         label: Id of the element with its title and caption.
+        caption: The caption: if it has all that the diagram shows in words, these are not repeated.
     """
     width, height = pixels(diagram.width), pixels(diagram.height)
-    head = f'<svg class=diagram role="img" aria-labelledby="{label} {label}-drawn" viewBox="0 0 {width} {height}"'
+    shown = escape(diagram.words)
+    described = "" if shown in escape(caption) else f'<desc id="{label}-drawn">{shown}</desc>'
+    labels = f"{label} {label}-drawn" if described else label
+    head = f'<svg class=diagram role="img" aria-labelledby="{labels}" viewBox="0 0 {width} {height}"'
     head += f' style="max-width:{width}px">'
-    described = f'<desc id="{label}-drawn">{escape(diagram.words)}</desc>'
     return f"{head}{described}{''.join(_elements(diagram, is_page=True))}</svg>"
 
 

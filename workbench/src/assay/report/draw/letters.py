@@ -5,6 +5,7 @@ which is the type of PDFs, rounded up.
 """
 
 import functools
+import re
 import unicodedata
 
 _REGULAR = {
@@ -24,6 +25,7 @@ _WIDTHS = tuple(
 _LATIN, _OTHER_SCRIPT, _CODE = 80, 100, 400
 """Widths of other Latin letters, of Greek and Cyrillic ones, and of those that a PDF may show as codes: `U+65E5`."""
 _LAST_LATIN, _LAST_CYRILLIC = 0x24F, 0x52F
+_SPACE_BETWEEN = re.compile(r"(?<![0-9×])(?<!RAID) ")
 CUT = "…"
 """End of a text that is cut off."""
 
@@ -63,16 +65,22 @@ def shortened(text: str, width: float, size: float, is_bold: bool = False) -> st
     return text[:end].rstrip() + CUT
 
 
-def wrapped(text: str, width: float, size: float, max_lines: int = 2) -> list[str]:
-    """Return the text in lines no wider than `width`; the last line is shortened if there are more than `max_lines`."""
-    words = text.split()
+def wrapped(text: str, width: float, size: float, max_lines: int = 2, is_bold: bool = False) -> list[str]:
+    """Return the text in lines no wider than `width`; the last line is shortened if there are more than `max_lines`.
+
+    A number stays with what is counted, as long as they fit: `4 × gp3`, `RAID 5`, `16 GiB`.
+    """
+    line = " ".join(text.split())
+    words = _SPACE_BETWEEN.split(line)
+    if any(text_width(word, size, is_bold) > width for word in words):
+        words = line.split()
     lines: list[str] = []
     while words and len(lines) < max_lines:
         count = 1
-        while count < len(words) and text_width(" ".join(words[: count + 1]), size) <= width:
+        while count < len(words) and text_width(" ".join(words[: count + 1]), size, is_bold) <= width:
             count += 1
         if len(lines) + 1 == max_lines:
             count = len(words)
-        lines.append(shortened(" ".join(words[:count]), width, size))
+        lines.append(shortened(" ".join(words[:count]), width, size, is_bold))
         words = words[count:]
     return lines

@@ -40,11 +40,16 @@ _DRAWN = {"line", "circle", "rect", "text", "path", "use"}
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart as an SVG file; width and height in pixels."""
+    """A chart as an SVG file; width and height in pixels.
+
+    Attributes:
+        words: All that a diagram shows; empty for charts, whose captions say it.
+    """
 
     svg: str
     width: int
     height: int
+    words: str = ""
 
 
 def picture_of(drawing: Drawing | HeatMap | Surface | Dots | Diagram, width: int = WIDTH) -> Picture:
@@ -70,7 +75,7 @@ def _diagram(diagram: Diagram) -> Picture:
     width, height = round(diagram.width), round(diagram.height)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     body = "".join(diagram_parts(diagram))
-    return Picture(f'{head} font-family="{NARROW_FONT}">{body}</svg>', width, height)
+    return Picture(f'{head} font-family="{NARROW_FONT}">{body}</svg>', width, height, diagram.words)
 
 
 def differing_in_grey(drawing: Drawing) -> Drawing:

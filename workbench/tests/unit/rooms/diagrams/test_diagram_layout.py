@@ -49,6 +49,10 @@ def random_network(seed: int) -> dict[str, Any]:
         {"from": one, "to": other, "rate": chance.choice(("1 Gbit/s", "12.5 Gbit/s")), "delay": "43500us"}
         for one, other in (chance.sample(ends, 2) for _ in range(chance.randint(0, 12) if len(ends) > 1 else 0))
     ]
+    links += [
+        {"from": one, "to": other, "rate": "100 Mbit/s", "about": "leased line"}
+        for one, other in (chance.sample(sites, 2) for _ in range(chance.choice((0, 1, 3)) if len(sites) > 1 else 0))
+    ]
     linked = {end for link in links for end in (link["from"], link["to"])}
     links += [{"from": host, "to": next(iter(switches))} for host in hosts if switches and host not in linked]
     return {"sites": {site: {"about": "x"} for site in sites}, "hosts": hosts, "switches": switches, "links": links}
@@ -104,6 +108,15 @@ def test_raids_and_workflows_fit() -> None:
         stages = [[next(names) for _ in range(chance.choice((1, 1, 2, 3)))] for _ in range(chance.randint(2, 9))]
         diagram = steps_diagram(Workflow.model_validate({"stages": stages}))
         assert faults(diagram) == [] and diagram.width <= PAGE_WIDTH + 2
+
+
+def test_blocks_of_a_raid_are_where_linux_puts_them() -> None:
+    """As in md(4) and the tables of the kernel's raid5.c: left-symmetric, and two near copies."""
+    five, six, ten = (RaidLayout(level=level, disks=4) for level in (5, 6, 10))  # type: ignore[arg-type]
+    rows = [["".join(raid.cell(row, disk) for disk in range(4)) for row in range(2)] for raid in (five, six, ten)]
+    assert rows == [["012P", "45P3"], ["Q01P", "23PQ"], ["0011", "2233"]]
+    named = RaidLayout(level=1, disks=2, names=("e1.0", "e2.0"))
+    assert "e1.0: 0, 1, 2; e2.0: 0, 1, 2;" in named.words and faults(raid_diagram(named)) == []
 
 
 def test_forty_different_hosts_fit_and_more_are_refused() -> None:

@@ -4,6 +4,8 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any, Literal
 
+from pydantic import Field
+
 from assay.model.frozen import Frozen
 from assay.model.money.amount import Payment, Term
 from assay.model.money.design import Design
@@ -147,6 +149,7 @@ class AdviceOption(Frozen):
         basis: Basis of the rate; None if the rate is unknown.
         conditions: What the user accepts by choosing it, one sentence each.
         chance: Chance that it meets what is unproven, 0 to 1, by what is plausible; 1 if all is proven.
+        built_design: The design with the values of all parameters; not part of JSON, where `design` and `set` name it.
     """
 
     label: str
@@ -165,6 +168,7 @@ class AdviceOption(Frozen):
     conditions: tuple[str, ...] = ()
     provider: str | None = None
     chance: float = 1.0
+    built_design: Design | None = Field(None, exclude=True, repr=False)
 
 
 class RejectedDesign(Frozen):

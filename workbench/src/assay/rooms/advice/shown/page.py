@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from assay.model.money.amount import format_money, round_half_up
+from assay.report.diagrams.designs import design_chart
 from assay.report.document import (
     Block,
     Bullets,
@@ -46,6 +47,8 @@ def build_page(advice: Advice, today: dt.date) -> Document:
     next_one = texts.runner_up_sentence(advice)
     first: list[Block] = [Paragraph(texts.answer_sentence(advice), lead=True)]
     first += [Paragraph(next_one)] if next_one else []
+    if advice.choice is not None and advice.choice.built_design is not None:
+        first.append(design_chart(advice.choice.built_design))
     sections = [
         Section("answer", "Answer", tuple(first)),
         Section("why", "Why", (Bullets(tuple(texts.reason_sentences(advice))),)),

@@ -32,6 +32,7 @@ def option_of(item: Assessment) -> AdviceOption:
         conditions=item.conditions,
         provider=variant.design.provider or variant.prices.provider,
         chance=item.chance,
+        built_design=variant.design,
     )
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from assay.model.site.box import Box, BoxHost, Disk, HostSpec
 from assay.model.site.box_servers import BoxServer
-from assay.model.units import format_link, format_loss
+from assay.model.units import format_loss
 from assay.report import numbers
+from assay.report.diagrams.designs import link_rate
 from assay.report.diagrams.network import NETWORK, DrawnHost, DrawnLine, Network, NetworkBar, folded
 from assay.report.diagrams.pieces import DiskSet
 
@@ -20,12 +21,12 @@ def box_network(box: Box) -> Network:
     links: list[tuple[str, tuple[DrawnLine, ...]]] = []
     if box.wan is not None:
         bars.append(NetworkBar(_WAN, f"wide area network{_path(box.wan.one_way, box.wan.loss)}", has_article=True))
-        rate = (f"{format_link(box.wan.link)} each way",) if box.wan.link else ()
+        rate = (f"{link_rate(box.wan.link)} each way",) if box.wan.link else ()
         links = [(site, (DrawnLine(_WAN, rate),)) for site in sites]
     return Network(
         folded(_host(one, box) for one in box.all_hosts()),
         tuple(bars),
-        site_titles=tuple((site, f"site {site}") for site in sites),
+        site_titles=tuple((site, f"Site {site}") for site in sites),
         site_links=tuple(links),
         remarks=(f"All hosts share the directory {box.shared} of this machine, without a network.",) * bool(box.shared),
     )
@@ -59,7 +60,7 @@ def _host(one: BoxHost, box: Box) -> DrawnHost:
 def _link(spec: HostSpec) -> Iterator[str]:
     if spec.link:
         cards = f"{spec.interfaces} × " if spec.interfaces > 1 else ""
-        yield f"{cards}{format_link(spec.link)}"
+        yield f"{cards}{link_rate(spec.link)}"
     elif spec.interfaces > 1:
         yield f"{spec.interfaces} network cards"
     if spec.delay:

@@ -11,9 +11,9 @@ from assay.model.site.box import Link, Loss, Time
 from assay.model.site.nodes import expand_nodes
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, fault
-from assay.model.units import UnitError, choices_hint, display_value, format_link, format_loss
+from assay.model.units import UnitError, choices_hint, display_value, format_loss
 from assay.report import numbers
-from assay.report.diagrams.designs import exact_size
+from assay.report.diagrams.designs import exact_size, link_rate
 from assay.report.diagrams.network import NETWORK, DrawnHost, DrawnLine, Network, NetworkBar, SwitchLink
 from assay.report.diagrams.pieces import DiskSet
 
@@ -136,7 +136,7 @@ class DescribedSwitch(Frozen):
     def text(self, name: str) -> str:
         """Return what stands in its bar."""
         ports = numbers.plural(self.ports, "port") if self.ports else ""
-        rate = format_link(self.rate) if self.rate else ""
+        rate = link_rate(self.rate) if self.rate else ""
         return ", ".join(filter(None, (name, " of ".join(filter(None, (ports, rate))), self.about)))
 
 
@@ -165,7 +165,7 @@ class DescribedLink(Frozen):
 def link_labels(rate: int | None, delay_ns: int, loss: int, about: str = "") -> tuple[str, ...]:
     """Return what is written beside a line."""
     parts = (
-        format_link(rate) if rate else "",
+        link_rate(rate) if rate else "",
         f"delay {numbers.latency(delay_ns)}" if delay_ns else "",
         f"{format_loss(loss)} lost" if loss else "",
         about,

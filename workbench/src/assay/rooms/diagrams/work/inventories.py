@@ -1,16 +1,14 @@
 """The diagram of an inventory: its hosts, those of a group beside each other."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from assay.model.quoting import FileOrigin
 from assay.model.site.host import LOCALHOST, Host
 from assay.report import numbers
+from assay.report.diagrams.designs import link_rate
 from assay.report.diagrams.network import NETWORK, DrawnHost, DrawnLine, Network, NetworkBar, folded
 from assay.site.inventory.hosts import inventory_file
 from assay.site.inventory.names import HostInventory, node_names
-
-_BITS = 8 / 1e9
 
 
 def inventory_network(path: Path, naming: FileOrigin) -> Network:
@@ -32,7 +30,6 @@ def _host(host: Host, groups: dict[str, set[str]], found: HostInventory) -> Draw
     member_of = [group for group, names in groups.items() if host.name in names]
     lines = [f"in {numbers.listing(member_of)}"] if member_of else []
     lines += ["this machine"] if host.name == LOCALHOST else []
-    rate = (f"{numbers.significant(host.link * _BITS)} Gbit/s",) if host.link else ()
+    rate = (link_rate(8 * host.link),) if host.link else ()
     is_client = host.name in found.clients if found.clients else any("client" in group for group in member_of)
-    made = DrawnHost(host.name, lines=tuple(lines), links=(DrawnLine(NETWORK, rate),), is_client=is_client)
-    return replace(made, site=host.site)
+    return DrawnHost(host.name, lines=tuple(lines), links=(DrawnLine(NETWORK, rate),), is_client=is_client)

@@ -77,7 +77,8 @@ def run_diagram(run: RunInfo) -> Diagram:
 
 def run_words(run: RunInfo) -> str:
     """Return the same in words."""
-    return " ".join(_target_words(place) for place in run.places)
+    dashed = ("Servers are dashed: what is below them was not seen.",) * any(place.servers for place in run.places)
+    return " ".join((*map(_target_words, run.places), *dashed))
 
 
 def _target_words(place: TargetPlace) -> str:
@@ -94,8 +95,13 @@ def _target(place: TargetPlace) -> _Node:
         below = (_Node(Card(place.filesystem)),)
     if place.servers:
         servers = _Node(Card(f"server{'s' * (len(place.servers) > 1)}", lines=tuple(place.servers), is_outside=True))
-        below = tuple(replace(node, below=(servers,)) if not node.below else node for node in below) or (servers,)
+        below = tuple(_above(node, servers) for node in below) or (servers,)
     return _Node(Card(f"target {place.target}", lines=lines), below)
+
+
+def _above(node: _Node, lowest: _Node) -> _Node:
+    """Return a box with another one below each that has none below it."""
+    return replace(node, below=tuple(_above(each, lowest) for each in node.below) or (lowest,))
 
 
 def _nodes(layers: Sequence[Layer], depth: int) -> Iterator[_Node]:

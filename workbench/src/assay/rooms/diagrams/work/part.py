@@ -10,7 +10,7 @@ from assay.model.base import AssayError
 from assay.model.quoting import FileOrigin, hide_content
 from assay.model.room import hook
 from assay.model.study.axis import fault
-from assay.model.units import choices_hint
+from assay.model.units import choices_hint, with_alternative
 from assay.model.user_files import read_user_file
 from assay.model.user_text import MAX_FILE_BYTES
 from assay.model.yaml_files import Model, read_model
@@ -25,10 +25,14 @@ from assay.rooms.diagrams.work.raid import RaidLayout, raid_diagram
 from assay.rooms.diagrams.work.steps import Workflow, steps_diagram
 
 SOURCES = ("design", "stack", "box", "inventory", "run", "file", "network", "frame", "raid", "steps")
+_MIN_STAGES = 2
 
 
 def _stages(written: Any) -> Any:
-    return {"stages": written} if isinstance(written, list | tuple) else written
+    """Return the steps as a workflow reads them."""
+    if not isinstance(written, list | tuple) or len(written) < _MIN_STAGES:
+        raise fault("a workflow is a list of two steps or more", "write for example `steps: [fastq, align, bam]`")
+    return {"stages": written}
 
 
 class DiagramOptions(PartOptions):
@@ -158,7 +162,7 @@ def _frame(options: DiagramOptions, context: PaperContext) -> Chart:
     elif "/" in name or Path(name).suffix:
         frame = _read(Frame, name, context.folder, "description of a frame")
     else:
-        raise AssayError(f"there is no frame `{name}`", f"{choices_hint(name, presets)}; or name a file")
+        raise AssayError(f"there is no frame `{name}`", with_alternative(choices_hint(name, presets), "give a file"))
     caption = "Rows of 32 bits, the first bit at the left."
     source = f"Source: {frame.source}." if frame.source else ""
     return diagram_chart(frame.frame, frame_diagram(frame), f"{caption} {source}".strip())
@@ -182,7 +186,8 @@ def _read(model: type[Model], name: str, folder: Path, label: str) -> Model:
     """
     path = folder / name
     data = read_user_file(path, name, f"name a file beside the paper; see {GUIDE}", MAX_FILE_BYTES)
-    with hide_content(name, f"a {label}", f"assay paper check {path}", FileOrigin(folder, False), path, data):
+    see = f"assay paper check {path.parent}/PAPER.yaml"
+    with hide_content(name, f"a {label}", see, FileOrigin(folder, False), path, data):
         return read_model(model, data, name, GUIDE, label)
 
 

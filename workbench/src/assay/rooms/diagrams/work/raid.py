@@ -9,12 +9,12 @@ from pydantic import model_validator
 
 from assay.model.frozen import Frozen
 from assay.model.study import axis
-from assay.model.study.axis import SingleField
+from assay.model.study.axis import SingleField, fault
 from assay.model.units import format_size
 from assay.report import numbers
 from assay.report.diagrams.pieces import Piece, diagram_of, words
 from assay.report.draw.diagram import BoxShape, Diagram, Shape, TextShape
-from assay.rooms.diagrams.work.described import RaidLevel, check_raid
+from assay.rooms.diagrams.work.described import Name, RaidLevel, check_raid
 
 _MAX_DISKS = 16
 _MIN_ROWS, _MAX_ROWS = 3, 8
@@ -24,15 +24,23 @@ _MIN_WIDTH, _MAX_WIDTH, _ALL = 27.0, 74.0, 600.0
 
 
 class RaidLayout(Frozen):
-    """A RAID whose layout is drawn; `chunk` is the size of a block in bytes, if it matters."""
+    """A RAID whose layout is drawn.
+
+    Attributes:
+        chunk: Size of a block in bytes; None: it is not named.
+        names: Of the disks; empty: they are numbered from 0.
+    """
 
     level: RaidLevel
     disks: Annotated[int, SingleField(axis.whole(1, _MAX_DISKS))]
     chunk: Annotated[int | None, SingleField(axis.size(512, 2**40, optional=True))] = None
+    names: tuple[Name, ...] = ()
 
     @model_validator(mode="after")
     def _enough(self) -> "RaidLayout":
         check_raid(self.level, self.disks, "disks")
+        if self.names and len(self.names) != self.disks:
+            raise fault(f"{len(self.names)} names for {self.disks} disks", "name each disk, or none", "names")
         return self
 
     @property
@@ -56,6 +64,10 @@ class RaidLayout(Frozen):
             return "PQ"[behind]
         return str(row * (count - parities) + behind - parities)
 
+    def name(self, disk: int) -> str:
+        """Return the name of a disk."""
+        return self.names[disk] if self.names else f"disk {disk}"
+
     @property
     def summary(self) -> str:
         """How data is laid out, and what may fail."""
@@ -74,7 +86,8 @@ class RaidLayout(Frozen):
     def words(self) -> str:
         """All that is drawn, in words."""
         rows = "; ".join(
-            f"disk {disk}: {', '.join(self.cell(row, disk) for row in range(self.rows))}" for disk in range(self.disks)
+            f"{self.name(disk)}: {', '.join(self.cell(row, disk) for row in range(self.rows))}"
+            for disk in range(self.disks)
         )
         return f"{self.summary} From the first row: {rows}; and so on."
 
@@ -96,7 +109,7 @@ def raid_diagram(raid: RaidLayout) -> Diagram:
     for disk in range(raid.disks):
         x = disk * (width + _GAP)
         shapes.append(BoxShape(x, 0, width, height, "host"))
-        name = f"disk {disk}" if width >= _MIN_WIDTH * 1.6 else str(disk)
+        name = raid.name(disk) if raid.names or width >= _MIN_WIDTH * 1.6 else str(disk)
         shapes.append(words(x + width / 2, _HEAD / 2, name, width - 4, "name", "middle"))
         for row in range(raid.rows):
             text = raid.cell(row, disk)
