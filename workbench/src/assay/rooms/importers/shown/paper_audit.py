@@ -22,7 +22,7 @@ _MAX_ROWS = 40
 """Most findings of one rule that a paper prints."""
 _TITLES = {"error": "cannot be true as printed", "warning": "hardly true as printed", "note": "to know before use"}
 _MEANINGS = {
-    "error": "At least one of the figures is wrong: none of them should be quoted before the source is asked.",
+    "error": "At least one of the figures or statements is wrong: none should be quoted before the source is asked.",
     "warning": "The figures may be of other things, or edited: look at the place before quoting them.",
     "note": "The figures may be right, and carry less than they seem to.",
 }

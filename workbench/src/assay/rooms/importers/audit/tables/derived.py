@@ -126,10 +126,20 @@ def bounded_cells(table: AuditedTable) -> Iterator[BoundedCell]:
 
 def stated_bounds(table: AuditedTable) -> Iterator[TableFinding]:
     """Yield cells that are bounds which what their formula gives is not within."""
+    yield from _exceeded_bounds(table, of_words=False)
+
+
+def bounds_of_words(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield the same for bounds that a reader has put for words of a text, such as `<1.5?`."""
+    yield from _exceeded_bounds(table, of_words=True)
+
+
+def _exceeded_bounds(table: AuditedTable, of_words: bool) -> Iterator[TableFinding]:
     for cell in bounded_cells(table):
-        if cell.bound.allows(cell.value):
+        if cell.bound.is_of_words is not of_words or cell.bound.allows(cell.value):
             continue
-        text, shown = table.columns[cell.heading].texts[cell.row], f"{cell.value.middle:#.3g}".rstrip(".")
+        text = table.columns[cell.heading].texts[cell.row].rstrip(" ?")
+        shown = f"{cell.value.middle:#.3g}".rstrip(".")
         how = formula_text(cell.formula)
         how = how if len(how) <= MAX_FORMULA else "what follows from other cells"
         words = f"{how} is {shown} in `{table.described(cell.row)}`, not {text}"

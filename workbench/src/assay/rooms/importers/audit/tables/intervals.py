@@ -8,7 +8,7 @@ from typing import NamedTuple
 SLACK = 1e-9
 """Share by which ranges are widened: more than floating-point arithmetic is off."""
 _PRINTED = re.compile(r"-?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]{1,2})?|-?\.[0-9]+")
-_BOUND = re.compile(r"(<=|>=|<|>) *([0-9]{1,20}(?:\.[0-9]{1,20})?)")
+_BOUND = re.compile(r"(<=|>=|<|>) *([0-9]{1,20}(?:\.[0-9]{1,20})?)( *\?)?")
 _MAX_DIGITS = 40
 
 
@@ -39,16 +39,18 @@ class StatedBound(NamedTuple):
 
     Attributes:
         sign: One of `<`, `<=`, `>`, `>=`.
+        is_of_words: The text has words such as "little", for which a reader has put the number: `<1.5?`.
     """
 
     sign: str
     value: float
+    is_of_words: bool = False
 
     @classmethod
     def read(cls, text: str) -> "StatedBound | None":
         """Return the bound that a text is; None if it is none."""
         found = _BOUND.fullmatch(text)
-        return cls(found[1], float(found[2])) if found else None
+        return cls(found[1], float(found[2]), bool(found[3])) if found else None
 
     def allows(self, number: Interval) -> bool:
         """Return whether some number of a range is within the bound."""

@@ -36,6 +36,13 @@ TABLE_RULES: tuple[TableRule, ...] = (
         derived.stated_bounds,
     ),
     TableRule(
+        "bound-of-words",
+        "warning",
+        "A bound that a reader has put for words of a text, such as `<1.5?` for little, does not hold.",
+        "arithmetic, with the reader's number: it is written beside the table, and another one may be as good",
+        derived.bounds_of_words,
+    ),
+    TableRule(
         "cut-off",
         "warning",
         "Cells that follow from others are cut off where rounding gives another last digit.",
