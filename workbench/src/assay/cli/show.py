@@ -256,14 +256,14 @@ def print_results(store: "RunStore", limit: int | None) -> None:
         return
     from assay.model.study.commands import REPLAY
     from assay.report.brief import result_tables
-    from assay.report.measure import REPLAYS_PER_S
+    from assay.report.measure import REPLAYS_NOTE
 
     print_line()
     print_blocks(*result_tables(shown))
     if any(one.is_partly_checked for one in shown):
         print_line("* ok, but some checks could not run; `assay show RUN CASE` names them")
     if any(one.operation == REPLAY for one in shown):
-        print_line(REPLAYS_PER_S)
+        print_line(REPLAYS_NOTE)
     again = [name for name in ("rewrite", "reread") if any(one.operation == name for one in shown)]
     if again:
         print_line(f"{' and '.join(again)}: the same file once more from beginning to end")

@@ -68,8 +68,10 @@ def hide_content(
     except AssayError as error:
         if origin.may_quote(path, data):
             raise
-        hint = f"`{show_command}` shows what is wrong; it is not in the folder of the file that names it, so it is not"
-        " quoted here"
+        hint = (
+            f"`{show_command}` shows what is wrong; it is not in the folder of the file that names it, so it is not "
+            "quoted here"
+        )
         if isinstance(error, LineError):
             raise LineError(file, error.line, f"this line is not valid in {label}", hint, error.exit_code) from None
         raise AssayError(f"{file}: is not {label}", hint, error.exit_code) from None

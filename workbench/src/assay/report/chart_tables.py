@@ -100,24 +100,24 @@ def _plot_table(drawing: Drawing, caption: str) -> Table:
 
 
 def _point_rows(drawing: Drawing, names: dict[str, str]) -> Iterator[tuple[Cell, ...]]:
+    series = ""
     for mark in drawing.marks:
         if isinstance(mark, LineMark):
+            series = names.get(mark.css_class, "")
             for x, y in mark.points:
-                yield (
-                    "line",
-                    names.get(mark.css_class, ""),
-                    *_at(drawing, x, y),
-                    "",
-                    "",
-                    _label(drawing, x, mark.tooltip),
-                )
+                yield ("line", series, *_at(drawing, x, y), "", "", _label(drawing, x, mark.tooltip))
         elif isinstance(mark, Dot):
             words = _label(drawing, mark.x, mark.tooltip or mark.label)
             yield ("point", names.get(mark.css_class, ""), *_at(drawing, mark.x, mark.y), "", "", words)
-        elif isinstance(mark, IntervalMark | BarMark):
-            kind, words = ("bar", mark.tooltip) if isinstance(mark, BarMark) else ("interval", "")
+        elif isinstance(mark, BarMark):
+            # Where a bar is along its axis says nothing: its label says what it is of.
+            series = names.get(mark.css_class, "")
+            yield ("bar", series, "", _vertical(drawing, mark.y[1]), "", "", _one_line(mark.tooltip))
+        elif isinstance(mark, IntervalMark):
+            # That of a bar has no colour; it stands behind its bar.
+            name = names.get(mark.css_class, "" if mark.css_class else series)
             ends = (*_at(drawing, mark.x[0], mark.y[0]), *_at(drawing, mark.x[1], mark.y[1]))
-            yield (kind, names.get(mark.css_class, ""), *ends, _label(drawing, sum(mark.x) / 2, words))
+            yield ("interval", name, *ends, _label(drawing, mark.x[0], ""))
 
 
 def _at(drawing: Drawing, x: float, y: float | None) -> tuple[Cell, Cell]:
@@ -127,7 +127,11 @@ def _at(drawing: Drawing, x: float, y: float | None) -> tuple[Cell, Cell]:
 def _label(drawing: Drawing, x: float, words: str) -> str:
     """Return what the axis writes at a value, and other words on it."""
     tick = dict(drawing.x.ticks).get(x, "")
-    return ", ".join(filter(None, (tick, words)))
+    return ", ".join(filter(None, (tick, _one_line(words))))
+
+
+def _one_line(words: str) -> str:
+    return ", ".join(words.split("\n"))
 
 
 def _line_rows(drawing: Drawing) -> Iterator[tuple[Cell, ...]]:

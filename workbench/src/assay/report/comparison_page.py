@@ -27,7 +27,7 @@ from assay.report.document import (
     Table,
 )
 from assay.report.environments import differences_table
-from assay.report.measure import COUNTED, DATA, measure_of
+from assay.report.measure import MEASURES, REPLAYS, TASKS, measure_of
 from assay.report.sections.comparison import EFFECT, RULE
 
 _MAX_ROWS = 5000
@@ -155,11 +155,11 @@ def sides_heading(base: str, other: str) -> str:
 
 
 def difference_tables(rows: Sequence[ComparedRow], name: str) -> list[Table]:
-    """Return tables of one pair of targets: throughput first, then metadata operations; `name` begins their ids."""
+    """Return tables of one pair of targets: throughput first, then what is counted; `name` begins their ids."""
     found = []
-    for measure in (DATA, COUNTED):
-        mine = [row for row in rows if row.is_counted == measure.is_count]
-        found += [_table(mine, f"{name}{'-metadata' * measure.is_count}")] if mine else []
+    for measure, ending in zip(MEASURES, ("", "-metadata", "-tasks", "-replays"), strict=True):
+        mine = [row for row in rows if measure_of(row.comparison.operation) is measure]
+        found += [_table(mine, f"{name}{ending}")] if mine else []
     return found
 
 
@@ -236,11 +236,18 @@ def _cells(row: ComparedRow, timed: bool) -> tuple[Cell, ...]:
         Num(numbers.p_value(pair.p_adjusted), pair.p_adjusted),
         Num(numbers.signed(pair.effect), pair.effect),
         numbers.repeats(pair.n_base, pair.n_other),
-        remarks(row),
+        "; ".join(filter(None, (_time_words(pair), remarks(row)))),
         Badge(row.before.verdict, row.before.finding),
         Badge(row.after.verdict, row.after.finding),
         *(_latencies(row) if timed else ()),
     )
+
+
+def _time_words(pair: Comparison) -> str:
+    """Return by how much the time of a command differs: its rate is the other way round; empty for all else."""
+    if measure_of(pair.operation) not in (TASKS, REPLAYS) or not pair.ratio:
+        return ""
+    return f"time {'' if pair.separable else '~ '}{numbers.difference_text(1 / pair.ratio)}"
 
 
 def _result(row: ComparedRow) -> str:

@@ -24,6 +24,9 @@ _FORBIDDEN = re.compile(r"[\[\]:*?/\\']")
 _NUMBER = re.compile(r"(?P<before>[^0-9]*?)(?P<number>-?[0-9][0-9,]*(?:\.(?P<decimals>[0-9]+))?)(?P<after>[^0-9]*)")
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9,]*)(?:\.[0-9]+)?")
 """A number; a text with leading zeros is none."""
+_SIGNS = re.compile(r"[^\w%×$€£¥/]")
+_CURRENCIES = ("", "$", "€", "£", "¥")
+"""What may stand before a number."""
 _SCALES = (1.0, *(1000.0**power for power in (-2, -1, 1, 2, 3, 4)), *(1024.0**power for power in (1, 2, 3, 4)), 0.01)
 _ROUNDED = 0.006
 """Greatest difference between a number and its text of three digits, as a share."""
@@ -92,9 +95,9 @@ def _tables_in(blocks: tuple[doc.Block, ...], section: str, heading: str) -> Ite
                 yield from _tables_in(block.blocks, section, block.summary)
             case doc.Chart() | doc.Dots() | doc.Gallery() | doc.Plots():
                 for drawing, title, caption in drawings_of(block):
-                    if isinstance(drawing, Diagram):
-                        continue  # It has no numbers.
-                    yield DocumentTable(drawing_table(drawing, caption), section, title, is_chart=True)
+                    # A diagram has no numbers of its own.
+                    if not isinstance(drawing, Diagram):
+                        yield DocumentTable(drawing_table(drawing, caption), section, title, is_chart=True)
 
 
 def sheet_names(tables: list[DocumentTable]) -> list[str]:
@@ -147,9 +150,9 @@ def _write_table(book: Any, name: str, one: DocumentTable) -> None:
         sheet.write_string(_TOP, place, shown, right if column.is_numeric else left)
         widest = max([len(column.title), len(column.unit), *(len(_words(cell)) for cell in cells)], default=0)
         sheet.set_column(place, place, min(_WIDEST, max(8, widest + 2)))
-        suffixes = {_suffix(cell) for cell in cells} - {None}
+        units = {_unit(cell) for cell in cells} - {None}
         for line, cell in enumerate(cells, _TOP + 1):
-            number = cell_number(cell) if len(suffixes) <= 1 else None
+            number = cell_number(cell) if len(units) <= 1 else None
             if number is None:
                 style = {"align": "right"} if column.is_numeric else {}
                 sheet.write_string(line, place, _words(cell), _format(book, formats, style))
@@ -189,20 +192,23 @@ def _words(cell: doc.Cell) -> str:
     return cell
 
 
-def _suffix(cell: doc.Cell) -> tuple[str, str] | None:
-    """Return what is before and behind the number of a cell: its unit; None for a cell without a number."""
-    found = _NUMBER.fullmatch(_words(cell)) if isinstance(cell, doc.Num | doc.Share) else None
-    return (found["before"], found["after"]) if found else None
+def _unit(cell: doc.Cell) -> str | None:
+    """Return the unit of a cell's number, without signs such as a dagger; None for a cell without a number."""
+    if cell_number(cell) is None:
+        return None
+    return _SIGNS.sub("", _NUMBER.sub(r"\g<before>\g<after>", _words(cell)))
 
 
 def cell_number(cell: doc.Cell) -> tuple[float, str] | None:
     """Return the number of a cell and the format in which a spreadsheet shows its text; None: there is no number.
 
-    The number has the unit that the text has, and all digits that are known, also those that the text leaves out.
+    The number has the unit that the text has, and all digits that are known, also those that the text leaves out. A
+    bound such as `at least 5` is no number.
     """
-    words = _words(cell)
-    found = _NUMBER.fullmatch(words) if isinstance(cell, doc.Num | doc.Share) else None
-    if found is None or words == numbers.NONE or not isinstance(cell, doc.Num | doc.Share):
+    if not isinstance(cell, doc.Num | doc.Share):
+        return None
+    found = _NUMBER.fullmatch(_words(cell))
+    if found is None or found["before"].strip() not in _CURRENCIES:
         return None
     printed = float(found["number"].replace(",", ""))
     digits = "#,##0" if "," in found["number"] else "0"

@@ -54,7 +54,7 @@ COUNTED = Measure("Rate", "operations/s", 1.0, is_count=True)
 TASKS = Measure("Rate", "tasks/s", 1.0, is_count=True)
 REPLAYS = Measure("Rate", "replays/s", 1.0, is_count=True)
 IOPS = Measure("IOPS", "IOPS", 1.0, is_count=True)
-REPLAYS_PER_S = "Replays/s: at a recorded pace how often the I/O of a copy fits into a second, without its pauses"
+REPLAYS_NOTE = "Replays/s: at a recorded pace how often the I/O of a copy fits into a second, without its pauses"
 """What `REPLAYS` are, for the foot of a table."""
 MEASURES = (DATA, COUNTED, TASKS, REPLAYS)
 """The measures of operations."""

@@ -18,7 +18,24 @@ from priced import priced_run
 from sample_run import sample_run
 
 from assay.report import document as doc
+from assay.report.chart_tables import drawing_table
 from assay.report.docx.package import render_docx
+from assay.report.draw.drawing import (
+    BarMark,
+    ChartAxis,
+    Dot,
+    Drawing,
+    HeatCell,
+    HeatMap,
+    IntervalMark,
+    Legend,
+    LegendEntry,
+    LineMark,
+    NamedRows,
+    ReferenceLine,
+    Surface,
+)
+from assay.report.draw.scales import log_scale
 from assay.report.export_document_xlsx import cell_number, document_tables, sheet_names, write_document_xlsx
 from assay.report.html import render_html
 from assay.report.markdown import render_markdown
@@ -180,6 +197,9 @@ def assert_same(found: object, cell: doc.Cell) -> None:
         (doc.Num("12", 99.0), (12.0, "0")),
         (doc.Num("0", 0.0), (0.0, "0")),
         (doc.Num("4 GiB", float(4 << 30)), (4.0, '0" GiB"')),
+        (doc.Num("91.5 †", 91_512_345.0), (91.512345, '0.0" †"')),
+        (doc.Num("at least 728", 728.0), None),
+        (doc.Num("≥5", 5.0), None),
         (doc.Num("89.6 to 4,270", 4270.0), None),
         (doc.Num("–", None), None),
         (doc.Share(0.93), (0.93, "0 %")),
@@ -204,6 +224,59 @@ def test_a_column_of_several_units_stays_text(tmp_path: Path) -> None:
     assert book.sheet_names == ["Contents", "1 S"]
     found = book.get_sheet_by_name("1 S").to_python(skip_empty_area=False)
     assert found[2][0] == "=1+1" and found[5:] == [["a", "1 GB/s", "007", 7.0], ["b", "9 MB/s", "8", "–"]]
+
+
+def test_a_sign_at_some_numbers_does_not_make_their_column_text(tmp_path: Path) -> None:
+    calamine = pytest.importorskip("python_calamine", reason="the extra `spreadsheet` is not installed")
+    numbers = [doc.Num("91.5 †", 91.5), doc.Num("300", 300.0), doc.Num("at least 7", 7.0)]
+    table = doc.Table("t", (doc.Column("a"), doc.Column("b")), tuple(("x", one) for one in numbers), "", notes="† n")
+    document = doc.Document("o", "T", "", (), (doc.Section("s", "S", (table,)),))
+    write_document_xlsx(document, 1e9, tmp_path / "a.xlsx")
+    book = calamine.CalamineWorkbook.from_path(str(tmp_path / "a.xlsx"))
+    found = book.get_sheet_by_name("1 S").to_python(skip_empty_area=False)
+    assert [row[1] for row in found[5:8]] == [91.5, 300.0, "at least 7"] and found[-1][0] == "† n"
+
+
+X, Y = (ChartAxis(title, log_scale([1.0, 100.0]), ((1.0, "one"),)) for title in ("Size", "MB/s, log scale"))
+KEYS = (Legend("Target", (LegendEntry("disk", "t0"),)),)
+MARKS = (
+    LineMark(((1.0, 5.0), (10.0, None)), "t0"),
+    Dot(1.0, 5.0, "t0", "5 MB/s\nok"),
+    IntervalMark((1.0, 1.0), (4.0, 6.0), "t0"),
+    BarMark((0.1, 0.9), (0.0, 7.0), "t0", "write, disk\n7"),
+    IntervalMark((0.5, 0.5), (6.0, 8.0)),
+    ReferenceLine(50.0, "level", is_vertical=False, label="limit"),
+)
+
+
+def test_the_values_of_a_chart_are_rows() -> None:
+    table = drawing_table(Drawing(X, Y, MARKS, KEYS), "Caption.")
+    assert [column.title for column in table.columns] == [
+        *("Drawn as", "Series", "Size", "MB/s", "Size at the other end", "MB/s at the other end", "Label")
+    ]
+    assert [tuple(map(cell_text, row)) for row in table.rows] == [
+        ("line", "disk", "1", "5", "", "", "one"),
+        ("line", "disk", "10", "–", "", "", ""),
+        ("point", "disk", "1", "5", "", "", "one, 5 MB/s, ok"),
+        ("interval", "disk", "1", "4", "1", "6", "one"),
+        ("bar", "disk", "", "7", "", "", "write, disk, 7"),
+        ("interval", "disk", "0.5", "6", "0.5", "8", ""),
+        ("reference line", "", "", "50", "", "", "limit"),
+    ]
+    rows = drawing_table(Drawing(X, NamedRows(("a", "b"), 20), (Dot(1.0, 1.5),)), "").rows
+    assert [tuple(map(cell_text, row)) for row in rows] == [("point", "1", "b", "one")]
+
+
+def test_the_values_of_maps_and_surfaces_are_rows() -> None:
+    scale = log_scale([1.0, 100.0])
+    cells = (HeatCell(0, 1, 5.0, "5.0", "weak"), HeatCell(1, 0, None, "none"))
+    heat = HeatMap("x", "y", ("a", "b"), ("c", "d"), (("disk", cells),), scale, "MB/s", 10, 10, True)
+    assert [tuple(map(cell_text, row)) for row in drawing_table(heat, "").rows] == [
+        ("disk", "a", "d", "5", "5.0", "weak"),
+        ("disk", "b", "c", "–", "none", ""),
+    ]
+    surface = Surface("x", "y", "z", ("a", "b"), ("c",), ((1.0, None),), scale)
+    assert [tuple(map(cell_text, row)) for row in drawing_table(surface, "").rows] == [("a", "c", "1"), ("b", "c", "–")]
 
 
 def test_spans_are_a_sheet_of_their_own() -> None:

@@ -251,6 +251,6 @@ def test_command_writes_into_the_run(
 
     run = sample_run().run.model_copy(update={"folder": str(tmp_path)})
     monkeypatch.setattr(loading, "load_analysis", lambda ref, root: sample_run().model_copy(update={"run": run}))
-    command("last", None, False, tmp_path, False, None, None)
+    command(["last"], None, False, tmp_path, False, None, None)
     assert capsys.readouterr().out.strip() == str(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -12,17 +12,18 @@ from assay.analyse import hosts
 from assay.analyse.samples import _with_tasks
 from assay.analyse.validate import failed_task
 from assay.cli.show import _without_long_values
-from assay.model.result.result import ResultRow, RunAnalysis
+from assay.model.result.result import Comparison, ResultRow, RunAnalysis
 from assay.model.result.sample import ErrorTally, HostShare
 from assay.model.result.tasks import TaskIo, TaskResult
 from assay.model.study.replication_figures import KEY_TIMES, SYNCS, scenario_figures
+from assay.report.comparison_page import _time_words
 from assay.report.document import Bullets, Fold, Note, Num, Table
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema
 from assay.report.growth.sentences import number_words, plural_noun
-from assay.report.measure import REPLAYS, REPLAYS_PER_S, TASKS
+from assay.report.measure import REPLAYS, REPLAYS_NOTE, TASKS
 from assay.report.measure_time import time_measure
-from assay.report.sections import commands_tasks
+from assay.report.sections import commands_tasks, method
 from assay.report.sections.commands_tasks import case_tasks, tasks_fold
 from assay.report.sections.results import _caption
 from assay.report.summary.lines import measure_of_rows, range_text, rate_of
@@ -45,7 +46,7 @@ def analysis() -> RunAnalysis:
         task="a", lane=1, host="h1", started_ns=SECOND // 2, elapsed_ns=SECOND, exit_code=0, user_ns=7, io=io
     ).model_copy(update={"figures": {"depth": 12.5}})
     bad = TaskResult(task="b", lane=0, started_ns=0, elapsed_ns=5, exit_code=3, failure="exit code 3: oops")
-    case = make_case("c0001", operations=("run",), tasks=2)
+    case = make_case("c0001", operations=("run",), tasks=2, cache="keep")
     samples = (make_sample("c0001", 1, operation="run", started_at=1000.0, tasks=(good, bad)),)
     row = row_of(case, [1.0], operation="run").model_copy(update={"samples": samples})
     plain = make_analysis()
@@ -201,4 +202,22 @@ def test_a_replication_is_known_by_a_time_of_its_scenario() -> None:
 
 
 def test_a_rate_of_replays_says_what_it_is_at_a_recorded_pace() -> None:
-    assert REPLAYS_PER_S in _caption(REPLAYS, short=True) and REPLAYS_PER_S not in _caption(TASKS, short=True)
+    assert REPLAYS_NOTE in _caption(REPLAYS, short=True) and REPLAYS_NOTE not in _caption(TASKS, short=True)
+
+
+@pytest.mark.parametrize(
+    ("operation", "separable", "words"),
+    [("run", True, "time +25.0 %"), ("run", False, "time ~ +25.0 %"), ("read", True, ""), ("create", True, "")],
+)
+def test_a_comparison_of_jobs_says_how_their_time_differs(operation: str, separable: bool, words: str) -> None:
+    fields = {"workload": "w", "axes": {}, "base": "a", "other": "b", "low": None, "high": None, "caveat": ""}
+    pair = Comparison(operation=operation, ratio=0.8, separable=separable, n_base=3, n_other=3, **fields)
+    assert _time_words(pair) == words
+
+
+def test_the_method_of_commands_says_nothing_of_data_that_the_engine_did_not_make(analysis: RunAnalysis) -> None:
+    words = str(method.section(RunView(analysis)))
+    assert "incompressible" not in words and "What programs read and write is their own affair" in words
+    assert "Page cache before each repeat of a command, after its files were made: " in words
+    plain = str(method.section(RunView(make_analysis())))
+    assert "incompressible" in plain and "of a command" not in plain

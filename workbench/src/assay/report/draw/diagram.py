@@ -14,6 +14,8 @@ from assay.report.draw.svg import classes, escape, pixels, tooltip
 NAME_SIZE, TEXT_SIZE, SMALL_SIZE = 11.0, 10.0, 9.5
 """Sizes of type: of names, which are bold, of what is said of them, and of small print."""
 _SIZES = {"name": NAME_SIZE, "small": SMALL_SIZE}
+_PAGE_SCALE = 1.25
+"""Greatest size of a diagram on a screen: its type is then about as large as captions."""
 _BASELINE = 0.35
 """A baseline is so far below the middle of a line, in parts of the type size."""
 
@@ -142,7 +144,7 @@ def diagram_html(diagram: Diagram, label: str, caption: str) -> str:
     described = "" if shown in escape(caption) else f'<desc id="{label}-drawn">{shown}</desc>'
     labels = f"{label} {label}-drawn" if described else label
     head = f'<svg class=diagram role="img" aria-labelledby="{labels}" viewBox="0 0 {width} {height}"'
-    head += f' style="max-width:{width}px">'
+    head += f' style="max-width:{pixels(_PAGE_SCALE * diagram.width)}px">'
     return f"{head}{described}{''.join(_elements(diagram, is_page=True))}</svg>"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from assay.model.result.result import ResultRow
+from assay.model.result.sample import Sample
 from assay.model.result.tasks import TaskResult
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Fold, Note, Num, Table
@@ -39,7 +40,7 @@ def tasks_fold(view: RunView) -> Fold | None:
 
 def _table(view: RunView, rows: Sequence[ResultRow], max_lines: int | None) -> tuple[Table | None, int]:
     """Return a table with a line for each task of each repeat, and how many tasks there are; None without tasks."""
-    tasks = [(row, sample.repeat, task) for row in rows for sample in row.samples for task in sample.tasks]
+    tasks = [(row, sample, task) for row in rows for sample in row.samples for task in sample.tasks]
     if not tasks:
         return None, 0
     units = stated_units(view)
@@ -63,19 +64,19 @@ def _table(view: RunView, rows: Sequence[ResultRow], max_lines: int | None) -> t
         Column("End"),
     )
     lines = tuple(
-        (*(() if is_single else command_cells(view, row)), *_line(row, repeat, task, names, units))
-        for row, repeat, task in tasks[:max_lines]
+        (*(() if is_single else command_cells(view, row)), *_line(row, sample, task, names, units))
+        for row, sample, task in tasks[:max_lines]
     )
     return Table("tasks-table", columns, lines, "", is_interactive=True), len(tasks)
 
 
 def _line(
-    row: ResultRow, repeat: int, task: TaskResult, names: Sequence[str], units: Mapping[tuple[str, str], str]
+    row: ResultRow, sample: Sample, task: TaskResult, names: Sequence[str], units: Mapping[tuple[str, str], str]
 ) -> tuple[Cell, ...]:
     io, states = task.io, task.states
     waited = states.storage_ns / states.observed_ns if states is not None and states.observed_ns else None
     return (
-        Num(str(repeat), repeat),
+        Num(str(sample.repeat), sample.repeat),
         task.task,
         task.host,
         Num(str(task.lane), task.lane),
@@ -86,10 +87,12 @@ def _line(
         size_cell(None if io is None else io.call_write_bytes),
         share_cell(waited),
         *(figure_cell(task.figures.get(name), units.get((row.case.workload, name), "")) for name in names),
-        _end(task),
+        _end(sample, task),
     )
 
 
-def _end(task: TaskResult) -> str:
+def _end(sample: Sample, task: TaskResult) -> str:
+    # Where a repeat has failed, a task that ended well may be one whose check has not.
+    well = "exit code 0" if sample.errors else "ok"
     left = numbers.plural(task.left_running, "process", "processes") if task.left_running else ""
-    return f"{task.failure or 'ok'}{f'; {left} that it left running were killed' if left else ''}"
+    return f"{task.failure or well}{f'; {left} that it left running were killed' if left else ''}"

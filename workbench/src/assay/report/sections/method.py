@@ -8,6 +8,7 @@ from assay.model.result.imported import programs
 from assay.model.result.run import RunInfo, TargetPlace
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
+from assay.model.study.commands import RUN
 from assay.model.study.kinds import kinds
 from assay.model.study.names import MIXABLE, Group
 from assay.model.study.parameters import DEFINITIONS, Parameters, default_value
@@ -32,6 +33,11 @@ _CACHE_SHORT = {
     "limit": "too little memory for it",
     "remount": "mounted again before each phase",
     "keep": "left alone on purpose: shows the cache",
+}
+_COMMAND_CACHE = {
+    "drop": "dropped",
+    "remount": "what Assay has mounted is mounted again on all hosts",
+    "keep": "left alone, so that these files may be read from memory",
 }
 _NAMES_CACHE_WORDS = {
     "drop": "Cache drop, metadata operations: the machine's caches of names are dropped before each phase",
@@ -158,6 +164,14 @@ def _caches(view: RunView) -> Iterator[Text]:
     used = [f"{value} ({_CACHE_SHORT[str(value)]})" for value in _values(cases, "cache") if str(value) in _CACHE_SHORT]
     if used:
         yield f"Page cache: {', '.join(used)}."
+    commands = [case for case in view.analysis.cases if case.group == "programs"]
+    used = [
+        f"{value} ({_COMMAND_CACHE[str(value)]})"
+        for value in _values(commands, "cache")
+        if str(value) in _COMMAND_CACHE
+    ]
+    if used:
+        yield f"Page cache before each repeat of a command, after its files were made: {', '.join(used)}."
 
 
 _DETAILS = (
@@ -176,7 +190,12 @@ def _is_existing(case: Case) -> bool:
 
 def _contents(view: RunView) -> Iterator[Text]:
     """Yield sentences on the contents of the data."""
-    existing = [_is_existing(case) for case in view.analysis.cases]
+    cases = view.analysis.cases
+    if any(RUN in case.operations for case in cases):
+        yield "What programs read and write is their own affair; checks of it are those of the study."
+    existing = [_is_existing(case) for case in cases if RUN not in case.operations]
+    if cases and not existing:
+        return
     if not all(existing) or not existing:
         yield "Data is unique and incompressible unless a workload says otherwise, and what is read can be checked."
     if any(existing):
@@ -223,12 +242,11 @@ def _parameters(view: RunView) -> Table:
     facts = [_facts(workload) for workload in view.workloads]
     names = list(dict.fromkeys(name for fact in facts for name in fact))
     rows = tuple((name, *(fact.get(name, numbers.NONE) for fact in facts)) for name in names)
-    return Table(
-        "method-table",
-        columns,
-        rows,
-        "Several values: swept, all combinations that the study allows. Lanes: threads on each host.",
-    )
+    groups = {case.group == "programs" for case in view.analysis.cases}
+    lanes = ["threads on each host"] if False in groups else []
+    lanes += ["of commands, tasks at once on each host"] if True in groups else []
+    caption = "Several values: swept, all combinations that the study allows."
+    return Table("method-table", columns, rows, f"{caption} Lanes: {'; '.join(lanes)}." if lanes else caption)
 
 
 def _facts(workload: WorkloadRows) -> dict[str, str]:

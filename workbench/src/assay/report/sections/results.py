@@ -11,7 +11,7 @@ from assay.report import chart_selection, numbers, percentiles
 from assay.report.brief import interval_cell, other_measure, rate_cell
 from assay.report.claims import kind_of_work
 from assay.report.document import Badge, Block, Cell, Chart, Column, Fold, Gallery, Num, Paragraph, Share, Table
-from assay.report.measure import COUNTED, DATA, REPLAYS, REPLAYS_PER_S, TASKS, Measure, mean_time, measures_of
+from assay.report.measure import COUNTED, DATA, REPLAYS, REPLAYS_NOTE, TASKS, Measure, mean_time, measures_of
 from assay.report.view import RunView, WorkloadRows, missing_evidence
 
 _MARKS = (
@@ -154,7 +154,7 @@ def _table(view: RunView, rows: list[ResultRow], workloads: list[WorkloadRows], 
 
 def _caption(measure: Measure, short: bool) -> str:
     if measure is REPLAYS:
-        return f"{_caption(TASKS, short)} {REPLAYS_PER_S}."
+        return f"{_caption(TASKS, short)} {REPLAYS_NOTE}."
     if short:
         return (
             f"{measure.title}: median of n repeats with its 95 % confidence interval. Percentiles: median of those of "
