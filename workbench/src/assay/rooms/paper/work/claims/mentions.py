@@ -1,0 +1,461 @@
+"""What a sentence speaks of: targets, operations, workloads, runs, and values of axes."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from assay.model.study.names import OBJECT_READS, OBJECT_WRITES, READS, WRITES
+from assay.rooms.paper.work.claims.facts import COUNTED_KEYS, SIZE_KEYS, FactIndex, Pair
+from assay.rooms.paper.work.claims.quantities import Kind, Quantity
+
+TARGET, OPERATION, WORKLOAD, RUN = "target", "operation", "workload", "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Words that select results.
+
+    Attributes:
+        dimension: `target`, `operation`, `workload`, `run`, or the axis; several axes are joined by `|`.
+        pairs: The properties of which a result must have one; empty if nothing in the runs is like that.
+        start, end: Place in the sentence.
+        is_group: The words stand for several targets or operations.
+        is_limit: The value bounds a range of the axis: `up to 64 KiB`.
+    """
+
+    dimension: str
+    pairs: frozenset[Pair]
+    start: int
+    end: int
+    is_group: bool = False
+    is_limit: bool = False
+
+
+_SEQUENTIAL_READS = frozenset({"read", "reread", "fread", "re_fread"})
+_SEQUENTIAL_WRITES = frozenset({"write", "rewrite", "fwrite", "re_fwrite"})
+_AS_NOUN = r"(?= (?:rates?|throughput|operations?|requests?|latenc\w+|performance|of|speed|from|to)\b)"
+_OPERATIONS: tuple[tuple[str, frozenset[str]], ...] = (
+    (r"re-?reads?(?:ing)?|re-?readers?|second reads?", frozenset({"reread"})),
+    (r"record[ -]rewrit(?:es?|ing)", frozenset({"record_rewrite"})),
+    (r"re-?writ(?:es?|ing|ers?|ten)|overwrit(?:es?|ing)", frozenset({"rewrite"})),
+    (r"backwards? read(?:s|ing)?|reads? backwards?", frozenset({"backward_read"})),
+    (r"stride[ -]?d? read(?:s|ing)?", frozenset({"stride_read"})),
+    (r"re-?fwrites?", frozenset({"re_fwrite"})),
+    (r"re-?freads?", frozenset({"re_fread"})),
+    (r"fwrites?", frozenset({"fwrite", "re_fwrite"})),
+    (r"freads?", frozenset({"fread", "re_fread"})),
+    (r"(?:initial|first) writ(?:es?|ers?|ing)", frozenset({"write"})),
+    (r"(?:initial|first) read(?:s|ers?|ing)?", frozenset({"read"})),
+    (
+        (
+            rf"puts|(?-i:PUTs?)|put{_AS_NOUN}|(?<=are )put|(?<=is )put|(?<=were )put|put(?= into)|uploads?|uploaded|"
+            rf"stor(?:es|ed) objects|storing objects"
+        ),
+        frozenset({"put"}),
+    ),
+    (rf"gets|(?-i:GETs?)|get{_AS_NOUN}|downloads?|downloaded|fetch(?:es|ed|ing)?", frozenset({"get"})),
+    (r"stats?|lookups?", frozenset({"stat"})),
+    (r"creat(?:es?|ed|ions?|ing)", frozenset({"create"})),
+    (r"unlinks?|remov(?:es?|als?|ing)|delet(?:es?|ions?|ing)", frozenset({"unlink", "delete", "multi_delete"})),
+    (r"renam(?:es?|ing)", frozenset({"rename"})),
+    (r"mkdirs?", frozenset({"mkdir"})),
+    (r"rmdirs?", frozenset({"rmdir"})),
+    (r"heads|HEADs?", frozenset({"head"})),
+    (r"listings?|lists", frozenset({"list"})),
+    (r"quer(?:y|ies)", frozenset({"query"})),
+    (r"scans?", frozenset({"scan"})),
+    (r"transfers?|iperf", frozenset({"transfer"})),
+    (r"round[ -]trips?|pings?", frozenset({"round_trip"})),
+    (r"transactions?", frozenset({"transaction"})),
+)
+_READ_WORD = r"reads?|reading|readers?"
+_WRITE_WORD = r"writ(?:es?|ing|ten|ers?)|wrote"
+_GENERIC = re.compile(
+    rf"(?<![\w-])(?P<order>(?:random|sequential)(?:ly)?[ -](?:[0-9]+ ?[kMG]i?B? )?)?"
+    rf"(?:(?P<read>{_READ_WORD})|(?P<write>{_WRITE_WORD}))(?!\w)(?P<after> (?:\w+ ){{0,4}}?(?:at random|"
+    rf"randomly|sequentially|in order))?",
+    re.IGNORECASE,
+)
+_BOTH = re.compile(
+    (
+        rf"(?:random|sequential)(?:ly)?[ -](?:{_READ_WORD}|{_WRITE_WORD}) (?:and|or|"
+        rf"as well as) (?P<second>{_READ_WORD}|{_WRITE_WORD})"
+    ),
+    re.IGNORECASE,
+)
+_NOUNS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"clients?|hosts?|machines?|computers?", ("hosts", "streams", "lanes")),
+    (r"nodes?", ("hosts", "servers")),
+    (r"servers?", ("servers",)),
+    (r"threads?|workers?|lanes?|jobs?", ("lanes", "streams")),
+    (r"process(?:es)?|streams?|tasks?", ("streams", "lanes", "tasks_per_host")),
+    (r"(?:[a-z-]+ )?(?:requests?|operations?|reads?|writes?|i/os?) (?:in flight|outstanding|at (?:once|a time))", ("queue_depth",)),
+    (r"in flight|outstanding", ("queue_depth",)),
+)  # fmt: skip
+_SIZE_NOUNS: tuple[tuple[str, str], ...] = (
+    (r"records?|blocks?|transfers?|requests?|i/os?", "record_size"),
+    (r"files?", "file_size"),
+    (r"objects?|items?", "object_size"),
+)
+_LISTED = re.compile(r"\s?(?:,|,? ?(?:and|or|to|rather than|instead of|than|versus|vs\.?)|–|-|/)\s?(?:with |at )?")
+_BARE_AFTER = re.compile(r"\s?(?:[,.;:)]|$|(?:and|or|than|but|to|the|is|are|was|were|it|rather)\b)")
+_BARE_BEFORE = re.compile(r"\b(?:with|at|to|from|for|than|and|of|as)\s$")
+_PLAIN_WORDS = frozenset(
+    {
+        "objects",
+        "items",
+        "files",
+        "data",
+        "small",
+        "large",
+        "grid",
+        "depth",
+        "main",
+        "test",
+        "read",
+        "write",
+        "random",
+        "sequential",
+    }
+)
+"""Names of workloads that are taken for such only beside the word `workload`."""
+_COMMON = frozenset(
+    {
+        "option",
+        "the",
+        "test",
+        "file",
+        "a",
+        "with",
+        "and",
+        "of",
+        "on",
+        "in",
+        "for",
+        "vm",
+        "linux",
+        "data",
+        "all",
+        "run",
+        "pair",
+        "parallel",
+    }
+)
+_SYNONYMS = (
+    ("memory", "ram", "tmpfs", "main memory", "memory-backed"),
+    ("disk", "drive", "local disk", "local storage"),
+    ("bucket", "object store", "object storage", "s3"),
+    ("table", "dynamodb"),
+)
+"""Words that stand for a target whose name is one of them, if no other target has a name among them."""
+
+
+class MentionFinder:
+    """Finds mentions; what it looks for is built once from the facts."""
+
+    def __init__(self, facts: FactIndex) -> None:
+        self._facts = facts
+        self._values = facts.values_of
+        self._operations = {str(value) for value in self._values.get(OPERATION, [])}
+
+    @cached_property
+    def _names(self) -> list[tuple[re.Pattern[str], str, frozenset[Pair], bool]]:
+        """Patterns of the names of targets, workloads and runs, the longest names first."""
+        found: dict[str, tuple[str, frozenset[Pair], bool]] = {}
+        for dimension in (RUN, WORKLOAD, TARGET):
+            values = [str(value) for value in self._values.get(dimension, []) if str(value)]
+            if dimension != TARGET and len(values) < 2 and dimension == RUN:
+                continue
+            for name in values:
+                if not (dimension == WORKLOAD and name.casefold() in self._target_names):
+                    found[name.casefold()] = (dimension, frozenset({(dimension, name)}), False)
+        for name in [str(value) for value in self._values.get(WORKLOAD, []) if " / " in str(value)]:
+            for part in name.casefold().split(" / "):
+                old = found.get(part, (WORKLOAD, frozenset(), False))
+                if old[0] == WORKLOAD:
+                    found[part] = (WORKLOAD, old[1] | {(WORKLOAD, name)}, bool(old[1]))
+        for word, names in self._groups().items():
+            found.setdefault(word, (TARGET, frozenset((TARGET, name) for name in names), len(names) > 1))
+        ordered = sorted(found.items(), key=lambda item: -len(item[0]))
+        return [(_name_pattern(name), *item) for name, item in ordered]
+
+    @cached_property
+    def _target_names(self) -> frozenset[str]:
+        return frozenset(str(value).casefold() for value in self._values.get(TARGET, []))
+
+    def _groups(self) -> dict[str, list[str]]:
+        """Return other words for targets -> the targets: synonyms, and parts of their names."""
+        names = [str(value) for value in self._values.get(TARGET, [])]
+        found: dict[str, list[str]] = {}
+        for words in _SYNONYMS:
+            mine = [name for name in names if name.casefold() in words]
+            if len(mine) == 1:
+                found |= {word: mine for word in words if word not in self._target_names}
+        for name in names:
+            parts = [part for part in re.split(r"[\s._/-]+", name.casefold()) if part not in _COMMON]
+            for part in parts if len(parts) > 1 else ():
+                if len(part) > 1 and not part.isdigit():
+                    found.setdefault(part, [])
+                    found[part] += [name] if name not in found[part] else []
+        return {word: mine for word, mine in found.items() if len(mine) < len(names) or len(names) == 1}
+
+    def names(self, text: str) -> list[Mention]:
+        """Return the mentions of targets, workloads and runs."""
+        found: list[Mention] = []
+        for pattern, dimension, pairs, is_group in self._names:
+            for match in pattern.finditer(text):
+                is_other = _is_other_use(text, match) or (dimension == WORKLOAD and not _is_workload(text, match))
+                if not is_other and not _overlaps(match.start(), match.end(), found):
+                    found.append(Mention(dimension, pairs, match.start(), match.end(), is_group))
+        return sorted(found, key=lambda item: item.start)
+
+    def operations(self, text: str, names: Iterable[Mention]) -> list[Mention]:
+        """Return the mentions of operations, outside of names."""
+        found: list[Mention] = []
+        taken = list(names)
+        for pattern, operations in _OPERATIONS:
+            if known := operations & self._operations:
+                for match in re.finditer(rf"(?<![\w.-])(?:{pattern})(?![\w-])", text, re.IGNORECASE):
+                    if not _overlaps(match.start(), match.end(), [*taken, *found]):
+                        pairs = frozenset((OPERATION, operation) for operation in known)
+                        found.append(Mention(OPERATION, pairs, match.start(), match.end()))
+        seconds = [match.start("second") for match in _BOTH.finditer(text)]
+        for match in _GENERIC.finditer(text):
+            if not _overlaps(match.start(), match.end(), [*taken, *found]):
+                known = self._generic(text, match, match.start() in seconds) & self._operations
+                if known:
+                    pairs = frozenset((OPERATION, operation) for operation in known)
+                    found.append(Mention(OPERATION, pairs, match.start(), match.end(), True))
+        return sorted(found, key=lambda item: item.start)
+
+    def _generic(self, text: str, match: re.Match[str], follows_order: bool) -> frozenset[str]:
+        """Return what `read`, `random writes` or `reads 4 KiB records at random` may mean."""
+        words = f"{match['order'] or ''}{match['after'] or ''}".lower()
+        if not words:
+            before = text[: match.start()].lower()
+            nearest = max((before.rfind("random"), "random"), (before.rfind("sequential"), "sequential"))
+            if nearest[0] >= 0 and (follows_order or not re.search(r"[,;]", before[nearest[0] :])):
+                words = nearest[1]
+            elif re.search(r"\b(?:at random|randomly)\b", text) and "sequential" not in text.lower():
+                words = "random"
+            elif re.search(r"\bsequentially\b", text) and "random" not in text.lower():
+                words = "sequential"
+        is_read = bool(match["read"])
+        if "random" in words:
+            return frozenset({"random_read"} if is_read else {"random_write"})
+        if "sequential" in words or "in order" in words:
+            return _SEQUENTIAL_READS if is_read else _SEQUENTIAL_WRITES
+        return frozenset((READS | OBJECT_READS) if is_read else (WRITES | OBJECT_WRITES)) - {"random_mix", "file_mix"}
+
+    def axes(self, text: str, quantities: Iterable[Quantity]) -> list[tuple[Mention, Quantity]]:
+        """Return the mentions of values of axes, with their quantities."""
+        found = []
+        items = list(quantities)
+        for item, keys in zip(items, self._all_keys(text, items), strict=True):
+            if not keys:
+                continue
+            pairs: frozenset[Pair] = frozenset()
+            for each in (item, item.until) if item.until else (item,):
+                pairs |= frozenset(self._values_near(keys, each))
+            limit = "" if item.kind is Kind.COUNT and not _is_limit(item) else _limit(text, item)
+            if item.until is not None or limit:
+                pairs = frozenset(self._values_between(keys, item, limit))
+            exact = [key for key in keys if any(pair[0] == key for pair in pairs)]
+            named = tuple(exact or keys)
+            end = (item.until or item).end
+            mention = Mention(
+                "|".join(named), pairs, item.start, end, len(pairs) > 1, item.until is not None or bool(limit)
+            )
+            found.append((mention, item))
+        return _with_common_axes(found)
+
+    def _all_keys(self, text: str, items: list[Quantity]) -> list[tuple[str, ...]]:
+        """Return the axes of each quantity; a bare number shares the noun of another: `with 4 clients and with 16`."""
+        found = [self._keys(text, item) for item in items]
+        for at in range(len(items) - 2, -1, -1):
+            item, following = items[at], items[at + 1]
+            if not found[at] and item.kind is Kind.COUNT and found[at + 1] and item.kind is following.kind:
+                if _LISTED.fullmatch(text, (item.until or item).end, following.start):
+                    found[at] = self._shared(item, found[at + 1])
+        last: tuple[str, ...] = ()
+        for at, item in enumerate(items):
+            is_bare = item.kind is Kind.COUNT and _BARE_AFTER.match(text, (item.until or item).end)
+            if not found[at] and last and is_bare and _BARE_BEFORE.search(text, 0, item.start):
+                found[at] = self._shared(item, last)
+            last = found[at] if item.kind is Kind.COUNT and found[at] else last
+        return found
+
+    def _shared(self, item: Quantity, keys: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(key for key in keys if any(True for _ in self._values_near((key,), item)))
+
+    def _keys(self, text: str, item: Quantity) -> tuple[str, ...]:
+        """Return the axes that a quantity may be a value of; none if it is no such value."""
+        last = item.until or item
+        after, before = text[last.end : last.end + 40], text[max(0, item.start - 40) : item.start]
+        if item.kind is Kind.SIZE:
+            known = tuple(key for key in SIZE_KEYS if key in self._values)
+            for pattern, key in _SIZE_NOUNS:
+                is_near = re.match(
+                    rf"[ -](?:(?:random|sequential|large|small|of|sized?)\s)?(?:{pattern})\b", after, re.I
+                )
+                is_before = re.search(
+                    (
+                        rf"\b(?:{pattern})(?: sizes?)?(?: (?:of|up to|from|with|above|below|at|is|are|smaller than|"
+                        rf"larger than|as large as|as small as|at least|at most|over|under|between|and|to|or))*\s$"
+                    ),
+                    before,
+                    re.I,
+                )
+                if (is_near or is_before) and key in known:
+                    return (key,)
+            if re.match(r"[ -](?:random |sequential )?(?:reads?|writes?|reading|writing|puts?|gets?)\b", after, re.I):
+                return tuple(key for key in ("record_size", "object_size") if key in known)
+            if any(True for _ in self._values_near(known, item)) or re.search(
+                r"\b(?:at|with|for|of|in|to|and|from|than)\s$", before
+            ):
+                return known
+            return ()
+        if item.kind is not Kind.COUNT:
+            return ()
+        if (
+            re.search(r"\b(?:queue[ -])?depths?(?: of| is| from| at)?\s$", before, re.I)
+            and "queue_depth" in self._values
+        ):
+            return ("queue_depth",)
+        for pattern, keys in _NOUNS:
+            if re.match(
+                rf"[ -](?:parallel |concurrent |simultaneous |NFS |BeeGFS |iozone )?(?:{pattern})\b", after, re.I
+            ):
+                is_noun = True
+            else:
+                is_noun = (
+                    re.search(rf"\b(?:{pattern}) (?:from|between|of|is|was)\s$", before, re.IGNORECASE) is not None
+                )
+            if is_noun:
+                known = tuple(key for key in keys if key in self._values)
+                return tuple(key for key in known if any(True for _ in self._values_near((key,), item))) or known
+        return self._other_axes(after, before)
+
+    def _other_axes(self, after: str, before: str) -> tuple[str, ...]:
+        """Return axes whose own names stand beside a number."""
+        for key in self._values:
+            words = key.replace("_", " ")
+            if key not in (TARGET, OPERATION, WORKLOAD, RUN, *SIZE_KEYS, *COUNTED_KEYS) and (
+                re.match(rf"[ -]{words}\b", after, re.I) or re.search(rf"\b{words}(?: of| is)?\s$", before, re.I)
+            ):
+                return (key,)
+        return ()
+
+    def _values_near(self, keys: Iterable[str], item: Quantity) -> Iterator[Pair]:
+        for key in keys:
+            for value in self._values.get(key, []):
+                if isinstance(value, int | float) and not isinstance(value, bool) and _is_same(item, float(value)):
+                    yield key, value
+
+    def _values_between(self, keys: Iterable[str], item: Quantity, limit: str) -> Iterator[Pair]:
+        low, high = item.value * 0.999, (item.until.value if item.until else item.value) * 1.001
+        for key in keys:
+            for value in self._values.get(key, []):
+                if not isinstance(value, int | float) or isinstance(value, bool):
+                    continue
+                if (
+                    (item.until is not None and low <= value <= high)
+                    or (limit == "most" and value <= high)
+                    or (limit == "least" and value >= low)
+                    or (limit == "more" and value > high)
+                    or (limit == "less" and value < low)
+                ):
+                    yield key, value
+
+
+def _with_common_axes(found: list[tuple[Mention, Quantity]]) -> list[tuple[Mention, Quantity]]:
+    """Return mentions that may be of several axes as of those that another mention of the sentence is of."""
+    kept = []
+    for mention, item in found:
+        keys = mention.dimension.split("|")
+        if len(keys) > 1:
+            others = [set(other.dimension.split("|")) for other, _ in found if other is not mention]
+            common = next((keys_of for keys_of in others if keys_of < set(keys)), None)
+            if common:
+                pairs = frozenset(pair for pair in mention.pairs if pair[0] in common)
+                dimension = "|".join(key for key in keys if key in common)
+                mention = replace(mention, dimension=dimension, pairs=pairs)
+        kept.append((mention, item))
+    return kept
+
+
+def _is_same(item: Quantity, value: float) -> bool:
+    """Return whether a value of an axis is the written one; sizes have no rounding, as those of axes are exact."""
+    if item.kind is Kind.SIZE:
+        return abs(value - item.value) <= 1e-6 * item.value
+    return value == item.value
+
+
+def _is_limit(item: Quantity) -> bool:
+    return item.bound.value in ("at least", "at most", "up to", "more than", "less than")
+
+
+def _limit(text: str, item: Quantity) -> str:
+    """Return how a value bounds a range of its axis: `most`, `least`, `more`, `less`; empty if it does not."""
+    after = text[item.end : item.end + 24]
+    if re.match(r"\s?(?:\w+ )?(?:and|or) (?:more|larger|above|up)\b|\s(?:\w+ )?(?:on|upwards?)\b", after):
+        return "least"
+    if re.match(r"\s?(?:\w+ )?(?:and|or) (?:less|smaller|below|fewer)\b", after):
+        return "most"
+    if re.search(r"\blarger than $", text[: item.start]):
+        return "more"
+    return {"at most": "most", "up to": "most", "at least": "least", "more than": "more", "less than": "less"}.get(
+        item.bound.value, ""
+    )
+
+
+def _name_pattern(name: str) -> re.Pattern[str]:
+    words = r"[\s_-]".join(re.escape(word) for word in re.split(r"[\s_-]+", name))
+    return re.compile(rf"(?<![\w./-])(?:the )?{words}(?:s|'s|’s)?(?![\w/]|\.\w|-\w)", re.IGNORECASE)
+
+
+def _is_other_use(text: str, match: re.Match[str]) -> bool:
+    """Return whether a word is no name here: `Table 3`, `memory limit`, `disk cache`."""
+    after = text[match.end() : match.end() + 20]
+    word = match[0].lower().removeprefix("the ")
+    if word in ("table", "tables", "option", "options", "figure") and re.match(r" [0-9IVX]+\b", after):
+        return True
+    return (
+        word in ("memory", "disk")
+        and re.match(r" (?:cgroup|limit|cache|copy|bandwidth|space|size)\b", after) is not None
+    )
+
+
+def _is_workload(text: str, match: re.Match[str]) -> bool:
+    """Return whether a common word is the name of a workload here."""
+    word = match[0].lower().removeprefix("the ")
+    near = text[max(0, match.start() - 12) : match.end() + 12].lower()
+    return word not in _PLAIN_WORDS or "workload" in near
+
+
+def _overlaps(start: int, end: int, others: Iterable[Mention]) -> bool:
+    return any(start < other.end and other.start < end for other in others)
+
+
+def by_dimension(mentions: Iterable[Mention]) -> dict[str, list[Mention]]:
+    """Return mentions by what they are of."""
+    found: dict[str, list[Mention]] = {}
+    for mention in mentions:
+        found.setdefault(mention.dimension, []).append(mention)
+    return found
+
+
+def narrowed(mentions: Iterable[Mention]) -> list[Mention]:
+    """Return mentions in which `reads` and `writes` stand for the plain operations of these names alone."""
+    found = []
+    for mention in mentions:
+        plain = frozenset(pair for pair in mention.pairs if pair[1] in ("read", "write"))
+        found.append(replace(mention, pairs=plain) if mention.dimension == OPERATION and plain else mention)
+    return found
+
+
+def pairs_of(mentions: Iterable[Mention]) -> list[frozenset[Pair]]:
+    """Return what results must have to fit all dimensions of mentions."""
+    groups = by_dimension(mentions)
+    return [frozenset().union(*(mention.pairs for mention in group)) for group in groups.values()]
