@@ -23,8 +23,8 @@ _ALL = re.compile(
 _VERDICTS: tuple[tuple[frozenset[Verdict], re.Pattern[str]], ...] = (
     (frozenset({Verdict.OK}), re.compile(r"\b(?:ok|sound|pass(?:ed|es)?|without (?:a )?finding)\b", re.IGNORECASE)),
     (frozenset({Verdict.UNSTABLE}), re.compile(r"\bunstable\b", re.IGNORECASE)),
-    (frozenset({Verdict.CACHED}), re.compile(r"\b(?:were|was|are|is|as) cached\b|\bcame from (?:the|a) cache\b", re.IGNORECASE)),
-    (frozenset({Verdict.CLIENT_BOUND}), re.compile(r"\b(?:client-bound|bound by the client|limited by the client)\b", re.I)),
+    (frozenset({Verdict.CACHED}), re.compile(r"\b(?:were|was|are|is|as) cached\b|\bfrom (?:the|a) cache\b", re.I)),
+    (frozenset({Verdict.CLIENT_BOUND}), re.compile(r"\bclient-bound\b|\b(?:bound|limited) by the client\b", re.I)),
 )  # fmt: skip
 
 

@@ -101,7 +101,8 @@ class Cell:
         points = [
             f"{numbers.axis_title(key).lower()} {numbers.axis_value(key, value)}" for key, value in case.axes.items()
         ]
-        return f"{numbers.operation_title(self.operation).lower()} of {case.target}{' at ' if points else ''}{', '.join(points)}"
+        what = f"{numbers.operation_title(self.operation).lower()} of {case.target}"
+        return f"{what} at {', '.join(points)}" if points else what
 
     def rate_text(self) -> str:
         """Return the rate with its unit."""

@@ -90,7 +90,7 @@ _NOUNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"servers?", ("servers",)),
     (r"threads?|workers?|lanes?|jobs?", ("lanes", "streams")),
     (r"process(?:es)?|streams?|tasks?", ("streams", "lanes", "tasks_per_host")),
-    (r"(?:[a-z-]+ )?(?:requests?|operations?|reads?|writes?|i/os?) (?:in flight|outstanding|at (?:once|a time))", ("queue_depth",)),
+    (r"(?:[a-z-]+ )?(?:requests?|operations?|reads?|writes?|i/os?) (?:in flight|outstanding)", ("queue_depth",)),
     (r"in flight|outstanding", ("queue_depth",)),
 )  # fmt: skip
 _SIZE_NOUNS: tuple[tuple[str, str], ...] = (
@@ -275,9 +275,9 @@ class MentionFinder:
         found = [self._keys(text, item) for item in items]
         for at in range(len(items) - 2, -1, -1):
             item, following = items[at], items[at + 1]
-            if not found[at] and item.kind is Kind.COUNT and found[at + 1] and item.kind is following.kind:
-                if _LISTED.fullmatch(text, (item.until or item).end, following.start):
-                    found[at] = self._shared(item, found[at + 1])
+            is_count = not found[at] and item.kind is following.kind is Kind.COUNT
+            if is_count and found[at + 1] and _LISTED.fullmatch(text, (item.until or item).end, following.start):
+                found[at] = self._shared(item, found[at + 1])
         last: tuple[str, ...] = ()
         for at, item in enumerate(items):
             is_bare = item.kind is Kind.COUNT and _BARE_AFTER.match(text, (item.until or item).end)

@@ -71,7 +71,7 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
         return _nothing_measured(item, mentions, facts, reading)
     values = _values(cells, item, words)
     if not values:
-        return _other_unit(item, cells, facts, words)
+        return _other_unit(item, cells)
     if item.until is None and item.bound in (BoundWord.EXACT, BoundWord.ABOUT):
         values = _values(cells_of(facts, narrowed(mentions)), item, words) or values
     groups = _groups(values, mentions, facts, item, words)
@@ -198,7 +198,8 @@ def _unsound(item: Quantity, values: Group, reading: Reading) -> SentenceFault |
     if _CACHE.search(reading.sentence):
         return None
     cell = same[0]
-    text = f"that is {cell.text()}, but this result is {cell.row.verdict}: the storage did not answer; say so, or leave it out"
+    what = f"that is {cell.text()}, but this result is {cell.row.verdict}: the storage did not answer"
+    text = f"{what}; say so, or leave it out"
     return SentenceFault(RemarkKind.UNSOUND, item.text, text)
 
 
@@ -251,7 +252,7 @@ def _amount(value: float, kind: Kind, cell: Cell) -> str:
     return f"{numbers.significant(value)} {'operations/s' if cell.row.is_counted else 'IOPS'}"
 
 
-def _other_unit(item: Quantity, cells: Sequence[Cell], facts: FactIndex, words: str) -> SentenceFault | None:
+def _other_unit(item: Quantity, cells: Sequence[Cell]) -> SentenceFault | None:
     """Return a finding if the results have no number in this unit, but the same number in another one."""
     for kind, scale in ((Kind.THROUGHPUT, 1e6), (Kind.OPERATIONS, 1.0), (Kind.TIME, 1e6), (Kind.TIME, 1e3)):
         if kind is item.kind:

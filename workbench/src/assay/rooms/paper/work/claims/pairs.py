@@ -103,8 +103,9 @@ def _tied(first: Iterable[Cell], second: Iterable[Cell], differing: frozenset[st
 
 
 def _key(cell: Cell, without: frozenset[str]) -> tuple[object, ...]:
-    own = {"run": cell.run, "target": cell.target, "workload": cell.row.case.workload, "operation": cell.row.operation}
-    own |= {key: value for key, value in cell.row.case.axes.items()}
+    case = cell.row.case
+    own: dict[str, object] = {"run": cell.run, "target": cell.target, "workload": case.workload}
+    own |= {"operation": cell.row.operation, **case.axes}
     return tuple(sorted((key, str(value)) for key, value in own.items() if key not in without))
 
 

@@ -138,7 +138,7 @@ _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
         r"(?:at (?:the )?most|no more than|not more than|never more than|never above|(?:never|not|hardly|rarely|"
         r"cannot) (?:ever )?(?:exceed(?:s|ed)?|reach(?:es)? more than)|a maximum of)"
     )),
-    (BoundWord.MIN, r"(?:at (?:the very |the )?least|no less than|not less than|never less than|a minimum of|never below)"),
+    (BoundWord.MIN, r"(?:at (?:the very |the )?least|no less than|(?:not|never) less than|a minimum of|never below)"),
     (BoundWord.UP_TO, r"(?:up to|as much as|as high as|as many as)"),
     (BoundWord.ABOUT, (
         r"(?:about|around|roughly|approximately|approx\.?|nearly|almost|close to|some|circa|ca\.|~|≈|just over|"
@@ -193,10 +193,8 @@ def _unit(text: str, start: int, end: int, is_word: bool) -> tuple[Kind, float, 
     """Return kind, scale and text of a number's unit, and where both begin and end."""
     if before := _MONEY_BEFORE.search(text, max(0, start - 12), start):
         large = re.compile(r"\s?(?P<large>k|million|billion)\b").match(text, end)
-        return (
-            Kind.MONEY, _LARGE[large["large"]] if large else 1.0, _currency(before["unit"]), before.start(),
-            large.end() if large else end,
-        )  # fmt: skip
+        scale = _LARGE[large["large"]] if large else 1.0
+        return Kind.MONEY, scale, _currency(before["unit"]), before.start(), large.end() if large else end
     if match := _DATA_RATE.match(text, end):
         return Kind.THROUGHPUT, _bytes(match), match[0].strip(" -"), start, match.end()
     if match := _SIZE.match(text, end):
@@ -210,14 +208,8 @@ def _unit(text: str, start: int, end: int, is_word: bool) -> tuple[Kind, float, 
     ):
         return Kind.RATIO, 1.0, match["unit"].strip(), start, match.end("unit")
     if match := _COUNT_RATE.match(text, end):
-        words = match["unit"]
-        large = (match["large"] or "").lower()
-        factor = 1e6 if large == "m" else _LARGE.get(large, 1.0)
-        if words[:1] in "kK" and words.lower().endswith("iops") and len(words) == 5:
-            factor = 1e3
-        if words.lower() == "miops":
-            factor = 1e6
-        return Kind.OPERATIONS, factor, words, start, match.end()
+        prefix = (match["large"] or (match["unit"][0] if match["unit"].lower() in ("kiops", "miops") else "")).lower()
+        return Kind.OPERATIONS, 1e6 if prefix == "m" else _LARGE.get(prefix, 1.0), match["unit"], start, match.end()
     if not is_word and (match := _SHORT_SIZE.match(text, end)):
         return Kind.SIZE, 1024.0 ** _PREFIXES[match["prefix"].lower()], match[0], start, match.end()
     if match := _TIME.match(text, end):

@@ -94,7 +94,7 @@ def _order(subjects: list[str], groups: dict[str, list[Mention]], match: re.Matc
 def _rank(
     dimension: str, groups: dict[str, list[Mention]], facts: FactIndex, is_high: bool, is_latency: bool
 ) -> tuple[RemarkKind | None, str] | None:
-    """Return whether a value of a dimension has the extreme; no kind: it has. None if there is nothing to choose from."""
+    """Return what is wrong if a value of a dimension lacks the extreme; no kind: nothing. None: nothing to compare."""
     rest = [item for name, group in groups.items() if name != dimension for item in group]
     mine = {cell.number for cell in cells_of(facts, [*rest, *groups[dimension]])}
     all_cells = cells_of(facts, rest)
