@@ -48,12 +48,12 @@ def sides_of(reading: Reading, clause: tuple[int, int], claim: Claim, facts: Fac
 def _object_at(text: str, clause: tuple[int, int], claim: Claim) -> tuple[int, int] | None:
     """Return the place of the word before what something is compared with; None without one."""
     after = text[claim.end : clause[1]]
-    if match := re.compile(r"\s?(?:\w+ )?as (?=\S)|\s(?:of|as) (?=\S)|\sby (?=\S)").match(after):
+    if match := re.compile(r"(?:\s[\w-]+){0,4}? as (?=\S)|\s(?:of|as) (?=\S)|\sby (?=\S)").match(after):
         return claim.end + match.start(), claim.end + match.end()
     if match := _OBJECT.search(text, claim.end, clause[1]):
         return match.start(), match.end()
     if re.search(
-        r"(?:outperform|beat|outpac|surpass|ahead of|behind|trail|lose|match)\w*(?: to)?\s?$",
+        r"(?:outperform|beat|outpac|surpass|ahead of|behind|trail|lose|match|exceed|below|above|under)\w*(?: to)?\s?$",
         text[claim.start : claim.end],
     ):
         return claim.end, claim.end
@@ -72,11 +72,11 @@ def _completed(
     }
     if not differing:
         alone = [dimension for dimension in (TARGET, OPERATION) if dimension in others and dimension not in ones]
-        if TARGET in alone and reading.carried:
-            first = [*first, *reading.carried]
-            differing = {TARGET}
-        else:
+        known = _subject_before(reading, clause, second) if TARGET in alone else []
+        if not known:
             return None
+        first, differing = [*first, *known], {TARGET}
+        ones = by_dimension(first)
     if any(len(side[TARGET]) > 1 for side in (ones, others) if TARGET in differing and TARGET in side):
         return None
     shared = [item for item in reading.context(clause) if item.dimension not in differing]
@@ -86,6 +86,15 @@ def _completed(
         return None
     keys = frozenset(key for dimension in differing for key in dimension.split("|"))
     return sides[0], sides[1], keys
+
+
+def _subject_before(reading: Reading, clause: tuple[int, int], second: Sequence[Mention]) -> list[Mention]:
+    """Return the target that a pronoun of a clause stands for: the only one before it, else of the sentence before."""
+    before = [item for item in reading.mentions if item.dimension == TARGET and item.end <= clause[0]]
+    known = before or [item for item in reading.carried if item.dimension == TARGET]
+    others = _pairs([item for item in second if item.dimension == TARGET])
+    known = [item for item in known if not others & item.pairs]
+    return known if len(_pairs(known)) == 1 else []
 
 
 def _pairs(mentions: Sequence[Mention]) -> frozenset[object]:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from assay.rooms.paper.work.claims.quantities import Kind, Quantity
+from assay.rooms.paper.work.claims.quantities import FACTOR_VERB, Kind, Quantity
 from assay.rooms.paper.work.claims.reading import Reading
 
 _RATE_NOUN = (
@@ -25,13 +25,14 @@ _CUES: tuple[tuple[str, str, int], ...] = (
     ("cost", rf"{_HIGH} {_COST_NOUN}", 1),
     ("latency", rf"(?:{_HIGH}|longer) {_LATENCY_NOUN}", 1),
     ("latency", rf"(?:{_LOW}|shorter|lower) {_LATENCY_NOUN}", -1),
-    ("latency", r"answers? (?:sooner|quicker|faster)|responds? (?:sooner|quicker|faster)", -1),
+    ("latency", r"(?:answer|respond|complete|finish)(?:s|es|ed)? (?:\w+ )?(?:sooner|quicker|faster|earlier)", -1),
+    ("latency", r"(?:answer|respond|complete|finish)(?:s|es|ed)? (?:\w+ )?(?:later|slower|more slowly)", 1),
     ("rate", r"faster|quicker|speedier|speeds? up", 1),
     ("rate", r"slower|more slowly|slows? down", -1),
     (
         "rate",
         (
-            r"outperform(?:s|ed|ing)?|beats?|beaten|outpac(?:es?|ed)|(?:is|are|was|were|comes?) (?:well |far |"
+            r"outperform(?:s|ed|ing)?|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|comes?) (?:well |far |"
             r"clearly )?ahead of|surpass(?:es|ed)?|leads? (?:over )?(?=the|over)"
         ),
         1,
@@ -48,8 +49,10 @@ _CUES: tuple[tuple[str, str, int], ...] = (
     ("rate", rf"{_LOW} {_RATE_NOUN}", -1),
     ("rate", r"(?:performs?|performed|does|did) better|better than", 1),
     ("rate", r"(?:performs?|performed|does|did) worse|worse than", -1),
-    ("rate", r"(?:higher|more|greater)(?= than)", 1),
-    ("rate", r"(?:lower|less|fewer)(?= than)", -1),
+    ("", r"(?<=% )above|(?<=percent )above", 1),
+    ("", r"(?<=% )(?:below|under)|(?<=percent )below", -1),
+    ("", r"(?:higher|more|greater|longer|larger)(?= (?:[a-z]+ ){0,5}than\b)", 1),
+    ("", r"(?:lower|less|fewer|shorter|smaller)(?= (?:[a-z]+ ){0,5}than\b)", -1),
 )
 
 _CUE = [(measure, re.compile(rf"(?<![\w-])(?:{words})(?!\w)", re.I), sign) for measure, words, sign in _CUES]
@@ -70,6 +73,12 @@ _NOT = re.compile(
     re.I,
 )
 
+_IN_NO_CASE = re.compile(
+    r"\b(?:none of|nowhere|neither|in no (?:case|way)|at no (?:point|size)|not once|under no)\b", re.IGNORECASE
+)
+_THINGS = re.compile(
+    r" (?:records?|files?|objects?|blocks?|clients?|servers?|threads?|sizes?|hosts?|processes)\b", re.IGNORECASE
+)
 _PASSIVE = re.compile(r"\b(?:is|are|was|were) (?:\w+ )?$")
 
 _RATIO_NOUN = re.compile(
@@ -100,6 +109,8 @@ _NO_CHANGE = (
 
 _CHANGE = re.compile(rf"(?<![\w-])(?:(?P<none>{_NO_CHANGE})|(?P<up>{_RAISE})|(?P<down>{_LOWER}))(?!\w)", re.IGNORECASE)
 
+_SAME = re.compile(r"\b(?:effect|influence|difference|change|matter)", re.IGNORECASE)
+"""Words for no change in either direction."""
 _FACTORS = (Kind.RATIO, Kind.PERCENT, Kind.THROUGHPUT, Kind.OPERATIONS, Kind.TIME, Kind.MONEY)
 
 
@@ -131,10 +142,13 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
     for measure, pattern, sign in _CUE:
         for match in pattern.finditer(text, *clause):
             if not any(match.start() < other.end and other.start < match.end() for other in found):
-                negated = _NOT.search(text[clause[0] : match.start()]) is not None
+                negated = _is_negated(text[clause[0] : match.start()])
                 factor = _factor_before(reading, match.start())
                 turned = _is_passive(text, match)
-                found.append(Claim(measure, -sign if turned else sign, match.start(), match.end(), factor, negated))
+                if not measure and _THINGS.match(text, match.end()):
+                    continue
+                what = measure or _measure_of(text[slice(*clause)])
+                found.append(Claim(what, -sign if turned else sign, match.start(), match.end(), factor, negated))
     for item in reading.quantities:
         is_free = clause[0] <= item.start < clause[1] and not any(item is one.factor for one in found)
         noun = _RATIO_NOUN.match(text, item.end) if is_free and item.kind in (Kind.RATIO, Kind.PERCENT) else None
@@ -154,6 +168,11 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
                 )
             )
     return found
+
+
+def _is_negated(before: str) -> bool:
+    """Return whether the words before a claim deny it."""
+    return _NOT.search(before) is not None or _IN_NO_CASE.search(before) is not None
 
 
 def _is_passive(text: str, match: re.Match[str]) -> bool:
@@ -194,14 +213,13 @@ def change_claim(reading: Reading, clause: tuple[int, int], end: int) -> Claim |
     ]
     match = _CHANGE.search(reading.sentence, end, clause[1]) or _CHANGE.search(reading.sentence, *clause)
     for item in factors:
-        if not item.text.lower().endswith("ing") and re.match(
-            r"doubl|tripl|quadrupl|halv|twofold|threefold", item.text, re.I
-        ):
+        if item.unit == FACTOR_VERB:
             return Claim(measure, 0, item.start, item.end, item)
     if match is None:
         return None
     if match["none"]:
-        return Claim(measure, 0, match.start(), match.end())
+        is_same = _SAME.search(match["none"]) is not None
+        return Claim(measure, 0 if is_same else 1, match.start(), match.end(), None, not is_same)
     sign = 1 if match["up"] else -1
     after = [item for item in factors if item.start >= match.end()]
     return Claim(

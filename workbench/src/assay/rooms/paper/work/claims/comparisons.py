@@ -10,16 +10,17 @@ from assay.rooms.paper.work.claims.cost_claims import check_cost_claim
 from assay.rooms.paper.work.claims.facts import FactIndex
 from assay.rooms.paper.work.claims.judging import judged
 from assay.rooms.paper.work.claims.mentions import TARGET, Mention, narrowed
-from assay.rooms.paper.work.claims.pairs import (
-    Quantify,
-    compared,
-    iops_of,
-    joined,
-    latency_named,
-    rate_of,
-)
+from assay.rooms.paper.work.claims.pairs import RATE, Gauge, compared, joined
 from assay.rooms.paper.work.claims.quantities import BoundWord
 from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceFault, cells_of
+
+_PERCENTILE = re.compile(
+    r"\bp([0-9]{2}(?:\.[0-9]+)?)\b|\b([0-9]{2}(?:\.[0-9]+)?)(?:(?:th|st|nd|rd)?[ -]percentile| ?% of (?:the |all )?[a-z -]*"
+    r"(?:reads?|writes?|requests?|operations?|puts?|gets?) (?:are|were|is|was)\b)",
+    re.IGNORECASE,
+)
+_MEDIAN = re.compile(r"\bmedian\b", re.IGNORECASE)
+_IOPS = re.compile(r"\biops\b|\b(?:operations|requests) per second\b", re.IGNORECASE)
 
 
 def check_comparisons(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
@@ -102,17 +103,17 @@ def _compare(
     facts: FactIndex,
 ) -> SentenceFault | None:
     words = reading.words_of(clause)
-    quantify = _quantify(claim, words)
+    gauge = _gauge(claim, words)
     firsts, seconds = cells_of(facts, first), cells_of(facts, second)
     pairs = joined(firsts, seconds, differing)
-    outcomes = compared(pairs, quantify, differing, facts)
+    outcomes = compared(pairs, gauge, differing, facts)
     text = (
         reading.sentence[claim.start : claim.end]
         if claim.factor is None
         else reading.sentence[min(claim.start, claim.factor.start) : claim.end]
     )
     if not outcomes:
-        if not firsts or not seconds or (quantify is not rate_of):
+        if not firsts or not seconds or gauge != RATE:
             return None
         return SentenceFault(
             RemarkKind.UNSUPPORTED,
@@ -122,10 +123,10 @@ def _compare(
     return judged(claim, text, outcomes, reading.sentence)
 
 
-def _quantify(claim: Claim, words: str) -> Quantify:
+def _gauge(claim: Claim, words: str) -> Gauge:
+    """Return by which number a claim compares."""
     if claim.measure == "latency":
-        match = re.search(
-            r"\bp([0-9]{2}(?:\.[0-9]+)?)\b|\b([0-9]{2}(?:\.[0-9]+)?)(?:th|st|nd|rd)? percentile", words, re.I
-        )
-        return latency_named(f"p{match[1] or match[2]}" if match else "p50" if "median" in words else "")
-    return iops_of if re.search(r"\biops|operations per second|requests per second\b", words, re.I) else rate_of
+        match = _PERCENTILE.search(words)
+        name = f"p{match[1] or match[2]}" if match else "p50" if _MEDIAN.search(words) else ""
+        return Gauge(name)
+    return Gauge("iops") if _IOPS.search(words) else RATE

@@ -23,7 +23,7 @@ def stated_ratios(claim: Claim, factor: Quantity) -> list[Quantity]:
         return [factor]
     if claim.sign > 0:
         return [_shifted(factor, 1.0, 1)]
-    return [_shifted(factor, 1.0, -1), _inverse(_shifted(factor, 1.0, 1))]
+    return [_shifted(factor, 1.0, -1)]
 
 
 def _shifted(item: Quantity, base: float, sign: int) -> Quantity:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.result.decision import PointDecision
-from assay.model.result.result import Estimate, ResultRow
+from assay.model.result.result import Comparison, Estimate, ResultRow
 from assay.model.room import hook
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
@@ -215,6 +215,22 @@ class FactIndex:
                     axes = tuple(sorted(point.axes.items()))
                     found[run, decision.workload, decision.operation, names, axes] = point
         return found
+
+    @cached_property
+    def _latency_pairs(self) -> dict[tuple[object, ...], Comparison]:
+        found: dict[tuple[object, ...], Comparison] = {}
+        for run, view in self.views.items():
+            for pair in view.analysis.latency_comparisons:
+                axes = tuple(sorted(pair.axes.items()))
+                found[run, pair.workload, pair.operation, frozenset((pair.base, pair.other)), axes, pair.of] = pair
+        return found
+
+    def latency_comparison(self, first: Cell, second: Cell, name: str) -> Comparison | None:
+        """Return the comparison of a latency, `p50` or `p99`, of two targets; None if none was made."""
+        case = first.row.case
+        names = frozenset((case.target, second.row.case.target))
+        key = (first.run, case.workload, first.row.operation, names, tuple(sorted(case.axes.items())), name)
+        return self._latency_pairs.get(key)
 
     def select(self, groups: Iterable[Iterable[Pair]]) -> set[int]:
         """Return the cells that have, of each group, one of its properties."""

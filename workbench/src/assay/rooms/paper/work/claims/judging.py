@@ -29,6 +29,9 @@ _SOME = re.compile(
     re.IGNORECASE,
 )
 
+_PROVEN = re.compile(
+    r"\b(?:significant(?:ly)?|proven|proves?|demonstrabl[ey]|undoubtedly|certain(?:ly)?|beyond doubt)\b", re.I
+)
 _FEW = re.compile(r"\b(?:some|sometimes|up to|at best|one|occasionally|not always|a few)\b", re.IGNORECASE)
 """Words that a single point satisfies."""
 _EVERY = re.compile(r"\b(?:every|each|all|always|any|everywhere|without exception|throughout)\b", re.IGNORECASE)
@@ -76,6 +79,9 @@ def _judge_direction(
         return SentenceFault(
             RemarkKind.DIRECTION, words, f"the data say otherwise: {_examples(against, len(outcomes))}"
         )
+    if _PROVEN.search(sentence) and not any(one.is_decided for one in agree):
+        text = f"{_examples(agree, len(outcomes))}; each was measured once, or too seldom, so that nothing is decided"
+        return SentenceFault(RemarkKind.UNDECIDED, words, text)
     if _SOME.search(sentence):
         is_so = _FEW.search(sentence) is not None or 2 * len(agree) >= decided
     elif len(agree) < len(outcomes) / 2 and not against:

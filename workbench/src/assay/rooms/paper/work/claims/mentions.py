@@ -84,6 +84,10 @@ _BOTH = re.compile(
     ),
     re.IGNORECASE,
 )
+_ONES = re.compile(r"\b(random|sequential) (?:ones?|access(?:es)?|order)\b", re.IGNORECASE)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_OF_THEM = re.compile(r" of (?:them|these|those)\b")
 _NOUNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"clients?|hosts?|machines?|computers?", ("hosts", "streams", "lanes")),
     (r"nodes?", ("hosts", "servers")),
@@ -175,10 +179,34 @@ class MentionFinder:
                 old = found.get(part, (WORKLOAD, frozenset(), False))
                 if old[0] == WORKLOAD:
                     found[part] = (WORKLOAD, old[1] | {(WORKLOAD, name)}, bool(old[1]))
+        for name in self._target_texts:
+            if (match := re.fullmatch(r"(.+?)[ _-]?([1-9])", name)) is not None:
+                for word in (
+                    f"{_ORDINALS[int(match[2]) - 1]} {match[1]}",
+                    f"{match[1]} {_NUMBER_WORDS[int(match[2]) - 1]}",
+                ):
+                    found.setdefault(word.casefold(), (TARGET, frozenset({(TARGET, name)}), False))
         for word, names in self._groups().items():
             found.setdefault(word, (TARGET, frozenset((TARGET, name) for name in names), len(names) > 1))
         ordered = sorted(found.items(), key=lambda item: -len(item[0]))
         return [(_name_pattern(name), *item) for name, item in ordered]
+
+    @cached_property
+    def _target_texts(self) -> list[str]:
+        return [str(value) for value in self._values.get(TARGET, [])]
+
+    def _numbered(self, text: str) -> Iterator[Mention]:
+        """Yield the targets in lists such as `options 1 and 2`."""
+        for noun in {name[:-1].rstrip(" _-") for name in self._target_texts if name[-1:].isdigit()} - {""}:
+            for match in re.finditer(
+                rf"(?<!\w){re.escape(noun)}s ((?:[0-9](?:, | and | or |, and |/)?)+)", text, re.IGNORECASE
+            ):
+                for digit in re.finditer(r"[0-9]", match[1]):
+                    names = [name for name in self._target_texts if name.casefold().startswith(noun.casefold())]
+                    pairs = frozenset((TARGET, name) for name in names if name[-1] == digit[0])
+                    start = match.start(1) + digit.start()
+                    if pairs:
+                        yield Mention(TARGET, pairs, start, start + 1)
 
     @cached_property
     def _target_names(self) -> frozenset[str]:
@@ -202,7 +230,7 @@ class MentionFinder:
 
     def names(self, text: str) -> list[Mention]:
         """Return the mentions of targets, workloads and runs."""
-        found: list[Mention] = []
+        found = list(self._numbered(text))
         for pattern, dimension, pairs, is_group in self._names:
             for match in pattern.finditer(text):
                 is_other = _is_other_use(text, match) or (dimension == WORKLOAD and not _is_workload(text, match))
@@ -227,7 +255,20 @@ class MentionFinder:
                 if known:
                     pairs = frozenset((OPERATION, operation) for operation in known)
                     found.append(Mention(OPERATION, pairs, match.start(), match.end(), True))
+        found += self._ones(text, found)
         return sorted(found, key=lambda item: item.start)
+
+    def _ones(self, text: str, found: list[Mention]) -> Iterator[Mention]:
+        """Yield operations that a pronoun stands for: `random reads are slower than sequential ones`."""
+        known = {str(value) for mention in found for _, value in mention.pairs}
+        for match in _ONES.finditer(text):
+            is_random = match[1].lower() == "random"
+            reads = {"random_read"} if is_random else _SEQUENTIAL_READS
+            writes = {"random_write"} if is_random else _SEQUENTIAL_WRITES
+            wanted = (reads if known & READS else frozenset()) | (writes if known & WRITES else frozenset())
+            if wanted & self._operations:
+                pairs = frozenset((OPERATION, operation) for operation in wanted & self._operations)
+                yield Mention(OPERATION, pairs, match.start(), match.end(), True)
 
     def _generic(self, text: str, match: re.Match[str], follows_order: bool) -> frozenset[str]:
         """Return what `read`, `random writes` or `reads 4 KiB records at random` may mean."""
@@ -248,11 +289,19 @@ class MentionFinder:
             return _SEQUENTIAL_READS if is_read else _SEQUENTIAL_WRITES
         return frozenset((READS | OBJECT_READS) if is_read else (WRITES | OBJECT_WRITES)) - {"random_mix", "file_mix"}
 
-    def axes(self, text: str, quantities: Iterable[Quantity]) -> list[tuple[Mention, Quantity]]:
-        """Return the mentions of values of axes, with their quantities."""
+    def axes(
+        self, text: str, quantities: Iterable[Quantity], before: tuple[str, ...] = ()
+    ) -> list[tuple[Mention, Quantity]]:
+        """Return the mentions of values of axes, with their quantities.
+
+        Args:
+            text: The sentence.
+            quantities: Its quantities.
+            before: Axes of the last number of the sentence before, to which `24 of them` refers.
+        """
         found = []
         items = list(quantities)
-        for item, keys in zip(items, self._all_keys(text, items), strict=True):
+        for item, keys in zip(items, self._all_keys(text, items, before), strict=True):
             if not keys:
                 continue
             pairs: frozenset[Pair] = frozenset()
@@ -270,7 +319,7 @@ class MentionFinder:
             found.append((mention, item))
         return _with_common_axes(found)
 
-    def _all_keys(self, text: str, items: list[Quantity]) -> list[tuple[str, ...]]:
+    def _all_keys(self, text: str, items: list[Quantity], before: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Return the axes of each quantity; a bare number shares the noun of another: `with 4 clients and with 16`."""
         found = [self._keys(text, item) for item in items]
         for at in range(len(items) - 2, -1, -1):
@@ -278,10 +327,11 @@ class MentionFinder:
             is_count = not found[at] and item.kind is following.kind is Kind.COUNT
             if is_count and found[at + 1] and _LISTED.fullmatch(text, (item.until or item).end, following.start):
                 found[at] = self._shared(item, found[at + 1])
-        last: tuple[str, ...] = ()
+        last = before
         for at, item in enumerate(items):
-            is_bare = item.kind is Kind.COUNT and _BARE_AFTER.match(text, (item.until or item).end)
-            if not found[at] and last and is_bare and _BARE_BEFORE.search(text, 0, item.start):
+            end = (item.until or item).end
+            is_bare = _BARE_AFTER.match(text, end) and _BARE_BEFORE.search(text, 0, item.start)
+            if item.kind is Kind.COUNT and not found[at] and (is_bare or _OF_THEM.match(text, end)):
                 found[at] = self._shared(item, last)
             last = found[at] if item.kind is Kind.COUNT and found[at] else last
         return found

@@ -34,11 +34,17 @@ _NETWORK = re.compile(
     r"\s(?:[a-z-]+ )?(?:networks?|links?|ethernet|nics?|ports?|connections?|uplinks?|adapters?|bus|switch)\b", re.I
 )
 _GAP = re.compile(r"\b(?:gaps?|differences?|advantage|lead|margin|differ|apart)\b", re.IGNORECASE)
+_UNCACHED = re.compile(
+    r"\b(?:(?:without|past|bypass\w*|no|not from) (?:the |a |any )?(?:page )?cache|"
+    r"cache (?:was |is |being )?(?:kept )?(?:out|empt|drop|off|disabled|bypassed)|o_direct|direct i/o|uncached|cold)",
+    re.IGNORECASE,
+)
 _UNIT_FACTORS = tuple(
     sorted(
         {base**power for base in (8.0, 1000.0, 1e6, 1.024, 1.024**2, 1.024**3, 8.388608, 8.192) for power in (1, -1)}
     )
 )
+Group = list[tuple[Cell, Measured]]
 _RATE_KINDS = (Kind.THROUGHPUT, Kind.OPERATIONS)
 
 
@@ -68,6 +74,11 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
         return None
     cells = cells_of(facts, mentions)
     if not cells:
+        mentions = _without_absent(mentions, facts)
+        cells = cells_of(facts, mentions)
+    if _UNCACHED.search(reading.sentence):
+        cells = [cell for cell in cells if not cell.is_false] or cells
+    if not cells:
         return _nothing_measured(item, mentions, facts, reading)
     values = _values(cells, item, words)
     if not values:
@@ -79,8 +90,48 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
         plain = _values(cells_of(facts, narrowed(mentions)), item, words)
         groups = [group for group in (values, plain) if group]
     if any(_agree(item, words, group) for group in groups):
-        return _unsound(item, values, reading)
+        return _swapped(item, values, facts) or _unsound(item, values, reading)
+    if _is_start(reading, item) and any(item.agrees_with(value) for value in _elsewhere(mentions, item, words, facts)):
+        return None
     return _wrong(item, values, words, facts)
+
+
+def _without_absent(mentions: Sequence[Mention], facts: FactIndex) -> list[Mention]:
+    """Return mentions without values of axes that the other results do not vary: `two machines`, but one target."""
+    known = [mention for mention in mentions if mention.pairs]
+    cells = cells_of(facts, known)
+    kept = []
+    for mention in mentions:
+        values = {cell.properties.get(key) for cell in cells for key in mention.dimension.split("|")} - {None}
+        if mention.pairs or len(values) > 1:
+            kept.append(mention)
+    return kept
+
+
+def _is_start(reading: Reading, item: Quantity) -> bool:
+    """Return whether a number is where something comes from: `from 231 to 126 µs`."""
+    return re.search(r"\b(?:from|instead of|against|than|not) (?:\w+ )?$", reading.sentence[: item.start]) is not None
+
+
+def _elsewhere(mentions: Sequence[Mention], item: Quantity, words: str, facts: FactIndex) -> list[float]:
+    """Return the numbers of other targets at the same point."""
+    rest = [mention for mention in mentions if mention.dimension != TARGET]
+    return [value.median for _, value in _values(cells_of(facts, rest), item, words)]
+
+
+def _swapped(item: Quantity, values: Group, facts: FactIndex) -> SentenceFault | None:
+    """Return a fault if a bound holds only because its unit is another one: `at least 114 KB/s` for 114 MB/s."""
+    if item.bound not in (BoundWord.MIN, BoundWord.MORE, BoundWord.MAX, BoundWord.LESS) or item.until is not None:
+        return None
+    if any(relative_distance(value.median, item.value) < 1 for _, value in values):
+        return None
+    for factor in (1e3, 1e6, 1e-3, 1e-6, 8.0, 1 / 8):
+        other = item.times(factor)
+        same = [pair for pair in values if other.low <= pair[1].median <= other.high]
+        if same:
+            text = f"the unit is wrong: {same[0][0].text()} is {_text(*same[0], item.kind)}"
+            return SentenceFault(RemarkKind.UNIT, item.text, f"{text}{_mend(same[0][0], item, facts)}")
+    return None
 
 
 def _bound_mentions(reading: Reading, item: Quantity, clause: tuple[int, int]) -> list[Mention]:
@@ -110,9 +161,6 @@ def _values(cells: Iterable[Cell], item: Quantity, words: str) -> list[tuple[Cel
     if _MEAN.search(words):
         wanted.add("mean")
     return [pair for pair in found if not wanted or pair[1].name in wanted]
-
-
-Group = list[tuple[Cell, Measured]]
 
 
 def _groups(values: Group, mentions: Sequence[Mention], facts: FactIndex, item: Quantity, words: str) -> list[Group]:
@@ -195,7 +243,7 @@ def _unsound(item: Quantity, values: Group, reading: Reading) -> SentenceFault |
         or not all(cell.is_false for cell in same)
     ):
         return None
-    if _CACHE.search(reading.sentence):
+    if _CACHE.search(reading.sentence) and not _UNCACHED.search(reading.sentence):
         return None
     cell = same[0]
     what = f"that is {cell.text()}, but this result is {cell.row.verdict}: the storage did not answer"

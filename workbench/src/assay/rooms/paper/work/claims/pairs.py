@@ -1,6 +1,6 @@
 """How two sides of a claim compare, result by result: by the decisions of a run, else by intervals, else by figures."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -46,27 +46,32 @@ class PairOutcome:
         return f"{self.first.text()} against {self.second.text()}: {numbers.ratio(self.ratio)}, {self.how}"
 
 
-Quantify = Callable[[Cell], Measured | None]
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """The number by which results are compared.
 
+    Attributes:
+        name: `rate`, `iops`, or the name of a latency; empty: the mean latency, else the median one.
+    """
 
-def rate_of(cell: Cell) -> Measured | None:
-    """Return the rate of a result."""
-    return cell.rate
+    name: str
 
+    @property
+    def is_latency(self) -> bool:
+        """Whether lower is better."""
+        return self.name not in ("rate", "iops")
 
-def iops_of(cell: Cell) -> Measured | None:
-    """Return the operations per second of a result."""
-    return next(iter(cell.values(Kind.OPERATIONS)), None)
-
-
-def latency_named(name: str) -> Quantify:
-    """Return what gives a latency of results: `p99`, or the mean, else the median, for an empty name."""
-
-    def latency(cell: Cell) -> Measured | None:
+    def of(self, cell: Cell) -> Measured | None:
+        """Return the number of a result; None if it has none."""
+        if self.name == "rate":
+            return cell.rate
+        if self.name == "iops":
+            return next(iter(cell.values(Kind.OPERATIONS)), None)
         known = {value.name: value for value in cell.times}
-        return known.get(name) if name else known.get("mean", known.get("p50"))
+        return known.get(self.name) if self.name else known.get("mean", known.get("p50"))
 
-    return latency
+
+RATE = Gauge("rate")
 
 
 def joined(first: Iterable[Cell], second: Iterable[Cell], differing: frozenset[str]) -> list[tuple[Cell, Cell]]:
@@ -110,27 +115,31 @@ def _key(cell: Cell, without: frozenset[str]) -> tuple[object, ...]:
 
 
 def compared(
-    pairs: Sequence[tuple[Cell, Cell]], quantify: Quantify, differing: frozenset[str], facts: FactIndex
+    pairs: Sequence[tuple[Cell, Cell]], gauge: Gauge, differing: frozenset[str], facts: FactIndex
 ) -> list[PairOutcome]:
     """Return the outcome of each pair whose numbers are known."""
     outcomes = []
     for first, second in pairs:
-        if quantify is rate_of and first.row.is_counted is not second.row.is_counted:
+        if gauge == RATE and first.row.is_counted is not second.row.is_counted:
             continue
-        one, other = quantify(first), quantify(second)
+        one, other = gauge.of(first), gauge.of(second)
         if one is None or other is None or one.median <= 0 or other.median <= 0:
             continue
-        outcome = (
-            _decided(first, second, one, other, facts) if quantify is rate_of and differing == {"target"} else None
-        )
+        outcome = _decided(first, second, one, other, gauge, facts) if differing == {"target"} else None
         found = outcome or _by_numbers(first, second, one, other)
         outcomes.append(replace(found, difference=abs(one.median - other.median)))
     return outcomes
 
 
-def _decided(first: Cell, second: Cell, one: Measured, other: Measured, facts: FactIndex) -> PairOutcome | None:
+def _decided(
+    first: Cell, second: Cell, one: Measured, other: Measured, gauge: Gauge, facts: FactIndex
+) -> PairOutcome | None:
     """Return the outcome that the run itself decides; None if it made no comparison, or only figures are known."""
-    point = facts.point(first, second) if first.run == second.run else None
+    if first.run != second.run:
+        return None
+    if gauge.is_latency:
+        return _decided_latency(first, second, one.median / other.median, gauge.name, facts)
+    point = facts.point(first, second)
     if point is None or point.too_few or (point.outcome is PointOutcome.BARRED and point.shows_ratio):
         return None
     ratio = one.median / other.median
@@ -142,6 +151,17 @@ def _decided(first: Cell, second: Cell, one: Measured, other: Measured, facts: F
         return PairOutcome(first, second, Winner.EQUAL, ratio, f"equal within {numbers.share(point.within)}")
     why = point.why or ("the repeats do not show which one is faster" if point.outcome is PointOutcome.OPEN else "")
     return PairOutcome(first, second, Winner.OPEN, ratio, f"undecided{f': {why}' if why else ''}")
+
+
+def _decided_latency(first: Cell, second: Cell, ratio: float, name: str, facts: FactIndex) -> PairOutcome | None:
+    pair = facts.latency_comparison(first, second, name)
+    if pair is None or pair.has_too_few:
+        return None
+    p = numbers.p_value(pair.p_adjusted)
+    if not pair.separable:
+        return PairOutcome(first, second, Winner.OPEN, ratio, f"no significant difference of {name}, p {p}")
+    winner = Winner.FIRST if ratio > 1 else Winner.SECOND
+    return PairOutcome(first, second, winner, ratio, f"a significant difference of {name}, p {p}")
 
 
 def _by_numbers(first: Cell, second: Cell, one: Measured, other: Measured) -> PairOutcome:

@@ -85,6 +85,8 @@ _FRACTIONS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "
 _FACTORS = {"twice": 2.0, "double": 2.0, "doubles": 2.0, "doubled": 2.0, "doubling": 2.0, "thrice": 3.0}
 _FACTORS |= {"triple": 3.0, "triples": 3.0, "tripled": 3.0, "quadruple": 4.0, "quadruples": 4.0, "quadrupled": 4.0}
 _FACTORS |= {"halves": 0.5, "halved": 0.5, "twofold": 2.0, "threefold": 3.0, "fourfold": 4.0, "tenfold": 10.0}
+FACTOR_VERB = "(verb)"
+"""Unit of a factor that a verb states: `doubles`."""
 _PREFIXES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "kilo": 1, "mega": 2, "giga": 3, "tera": 4, "peta": 5}
 _PREFIXES |= {"kibi": 1, "mebi": 2, "gibi": 3, "tebi": 4}
 _TIMES = {
@@ -133,24 +135,29 @@ _FACTOR_AT = re.compile(
 _BETWEEN = re.compile(r"\s?(?:to|and|–|—|-|\.\.\.|up to|through)\s?")
 _LISTED = re.compile(r"\s?(?:,|,? ?(?:and|or|to|versus|vs\.?|against|but|then)|–|-|/)\s?(?:about |roughly |only )?")
 
+_NEVER_OVER = r"never (?:rises?|rose|goes|went|was|were) (?:above|over)|(?:never|not|hardly|rarely|cannot) (?:ever )?exceed(?:s|ed)?"
+_NEVER_UNDER = (
+    r"never (?:below|under)|never (?:f[ea]lls?|drops?|dropped|goes|went|sinks?|sank|was|were) (?:below|under)"
+)
 _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
-    (BoundWord.MAX, (
-        r"(?:at (?:the )?most|no more than|not more than|never more than|never above|(?:never|not|hardly|rarely|"
-        r"cannot) (?:ever )?(?:exceed(?:s|ed)?|reach(?:es)? more than)|a maximum of)"
-    )),
-    (BoundWord.MIN, r"(?:at (?:the very |the )?least|no less than|(?:not|never) less than|a minimum of|never below)"),
+    (BoundWord.MAX, rf"(?:at (?:the )?most|(?:no|not|never) more than|never above|{_NEVER_OVER}|a maximum of)"),
+    (BoundWord.MIN, rf"(?:at (?:the very |the )?least|(?:no|not|never) less than|a minimum of|{_NEVER_UNDER})"),
     (BoundWord.UP_TO, r"(?:up to|as much as|as high as|as many as)"),
-    (BoundWord.ABOUT, (
-        r"(?:about|around|roughly|approximately|approx\.?|nearly|almost|close to|some|circa|ca\.|~|≈|just over|"
-        r"just under|slightly (?:more|less) than|slightly (?:over|under|above|below)|a little (?:more|less|over|"
-        r"under)(?: than)?|well-nigh|more or less|in the order of|on the order of)"
-    )),
-    (BoundWord.MORE, (
-        r"(?:more than|over|above|exceed(?:s|ed|ing)?|beyond|greater than|higher than|upwards? of|better than|"
-        r"well over)"
-    )),
-    (BoundWord.LESS, r"(?:less than|fewer than|under|below|lower than|short of|smaller than|not even|well under)"),
-)  # fmt: skip
+    (
+        BoundWord.ABOUT,
+        r"(?:about|around|roughly|approximately|approx\.?|nearly|almost|close to|some|circa|ca\.|~|≈|just over|just under|"
+        r"slightly (?:more|less) than|slightly (?:over|under|above|below)|little (?:more|less) than|more or less|"
+        r"a little (?:more|less|over|under)(?: than)?|in the order of|on the order of)",
+    ),
+    (
+        BoundWord.MORE,
+        r"(?:more than|over|above|exceed(?:s|ed|ing)?|beyond|greater than|higher than|upwards? of|better than|well over)",
+    ),
+    (
+        BoundWord.LESS,
+        r"(?:less than|fewer than|under|below|lower than|short of|smaller than|not even|well under)",
+    ),
+)
 _BOUND_BEFORE = [(bound, re.compile(rf"(?<!\w){words}\s?(?:a |an |only )?$", re.I)) for bound, words in _BOUNDS]
 _ABOUT_SHARE = 0.1
 """`about` allows for so much of the number, if its digits do not allow for more."""
@@ -261,7 +268,8 @@ def _worded(text: str) -> Iterator[Quantity]:
         else:
             value = _FACTORS[match["word"].lower()]
             low, high = (0.45, 0.55) if value == 0.5 else _factor_range(value)
-        yield _bounded(text, Quantity(Kind.RATIO, value, low, high, match.start(), match.end(), match[0]))
+        unit = FACTOR_VERB if (match["word"] or "").lower().endswith(("es", "ed")) else ""
+        yield _bounded(text, Quantity(Kind.RATIO, value, low, high, match.start(), match.end(), match[0], 1.0, unit))
     for match in _FRACTION_AT.finditer(text):
         count = {"two": 2, "three": 3}.get((match["count"] or "").lower(), 1)
         if match["word"].lower() != "half" and not match["count"]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from assay.rooms.paper.work.claims.facts import Cell, FactIndex
-from assay.rooms.paper.work.claims.mentions import TARGET, Mention, MentionFinder, by_dimension, pairs_of
+from assay.rooms.paper.work.claims.mentions import TARGET, WORKLOAD, Mention, MentionFinder, by_dimension, pairs_of
 from assay.rooms.paper.work.claims.quantities import Quantity, find_quantities
 from assay.rooms.paper.work.claims.sentences import REFERENCE_CLOSE, REFERENCE_OPEN, Sentence
 
@@ -128,7 +128,8 @@ def read_sentence(sentence: Sentence, finder: MentionFinder, before: Reading | N
     operations = finder.operations(text, names)
     blocked = [(mention.start, mention.end) for mention in names]
     found = [replace(item, is_reference=_is_within(item, spans)) for item in find_quantities(text, blocked)]
-    axes = finder.axes(text, found)
+    keys = tuple(before.axis_values[-1][0].dimension.split("|")) if before is not None and before.axis_values else ()
+    axes = finder.axes(text, found, keys)
     used = {(item.start, item.end) for _, item in axes}
     others = tuple(item for item in found if (item.start, item.end) not in used)
     mentions = sorted([*names, *operations, *(mention for mention, _ in axes)], key=lambda item: item.start)
@@ -171,6 +172,6 @@ def cells_of(facts: FactIndex, mentions: Sequence[Mention]) -> list[Cell]:
 def is_about_results(mentions: Sequence[Mention]) -> bool:
     """Return whether mentions suffice to say that measured results are meant: a target, or work at a point."""
     dimensions = {mention.dimension for mention in mentions}
-    if TARGET in dimensions:
+    if TARGET in dimensions or WORKLOAD in dimensions:
         return True
     return "operation" in dimensions and bool(dimensions - {"operation"})

@@ -5,13 +5,13 @@ import re
 from assay.report import numbers
 from assay.rooms.paper.work.claims.facts import Cell, FactIndex
 from assay.rooms.paper.work.claims.mentions import OPERATION, RUN, TARGET, Mention, by_dimension, narrowed
-from assay.rooms.paper.work.claims.pairs import Winner, compared, joined, latency_named, rate_of
+from assay.rooms.paper.work.claims.pairs import RATE, Gauge, Winner, compared, joined
 from assay.rooms.paper.work.claims.quantities import Kind
 from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceFault, cells_of
 
 _HIGH = (
     r"fastest|quickest|(?:highest|greatest|best|most)(?: [a-z-]+){0,2} (?:throughput|bandwidth|rates?|iops|"
-    r"performance|speeds?)|best|top performer"
+    r"performance|speeds?)|best|top performer|lead(?:s|ing)? (?:the (?:field|table|list)|all others)|tops? the (?:list|table|field)|(?:comes?|came|ranks?) first|unbeaten"
 )
 _LOW = (
     r"slowest|(?:lowest|least|worst|smallest)(?: [a-z-]+){0,2} (?:throughput|bandwidth|rates?|iops|performance|"
@@ -101,8 +101,8 @@ def _rank(
     subject = [cell for cell in all_cells if cell.number in mine]
     others = [cell for cell in all_cells if cell.number not in mine]
     keys = frozenset(dimension.split("|"))
-    quantify = latency_named("") if is_latency else rate_of
-    outcomes = compared(joined(subject, others, keys), quantify, keys, facts)
+    gauge = Gauge("") if is_latency else RATE
+    outcomes = compared(joined(subject, others, keys), gauge, keys, facts)
     if not outcomes:
         return None
     for_it = Winner.FIRST if is_high else Winner.SECOND
@@ -126,9 +126,9 @@ def _rank(
 
 def _has_extreme(subject: list[Cell], others: list[Cell], is_high: bool, is_latency: bool) -> bool:
     """Return whether the one highest, or lowest, number of all is the subject's."""
-    quantify = latency_named("") if is_latency else rate_of
-    one = [value.median for cell in subject if not cell.is_false and (value := quantify(cell))]
-    other = [value.median for cell in others if not cell.is_false and (value := quantify(cell))]
+    gauge = Gauge("") if is_latency else RATE
+    one = [value.median for cell in subject if not cell.is_false and (value := gauge.of(cell))]
+    other = [value.median for cell in others if not cell.is_false and (value := gauge.of(cell))]
     if not one or not other:
         return False
     return max(one) > max(other) if is_high else min(one) < min(other)

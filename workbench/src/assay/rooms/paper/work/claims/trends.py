@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from assay.report import numbers
 from assay.rooms.paper.work.claims.facts import Cell, FactIndex
-from assay.rooms.paper.work.claims.pairs import Quantify, latency_named, rate_of
+from assay.rooms.paper.work.claims.pairs import RATE, Gauge
 from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceFault, cells_of
 
 _AXES: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -69,8 +69,8 @@ def check_trends(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
         mentions = [item for item in reading.context(clause) if not set(item.dimension.split("|")) & set(keys)]
         if not keys or not mentions:
             continue
-        quantify = latency_named("") if re.search(r"\b(?:latenc|response time)", words, re.I) else rate_of
-        series = list(_series(cells_of(facts, mentions), keys, quantify))
+        gauge = Gauge("") if re.search(r"\b(?:latenc|response time)", words, re.I) else RATE
+        series = list(_series(cells_of(facts, mentions), keys, gauge))
         finding = _judge(direction, words, series, keys, _SMALLER.search(axis["more"] or axis["bare"]) is not None)
         if finding is not None:
             found.append(finding)
@@ -89,11 +89,11 @@ def trend_keys(word: str, facts: FactIndex) -> tuple[str, ...]:
 Series = list[tuple[float, float, Cell]]
 
 
-def _series(cells: Iterable[Cell], keys: tuple[str, ...], quantify: Quantify) -> Iterable[Series]:
+def _series(cells: Iterable[Cell], keys: tuple[str, ...], gauge: Gauge) -> Iterable[Series]:
     """Yield what was measured along an axis with all else the same: value of the axis, number, result."""
     groups: dict[tuple[object, ...], Series] = {}
     for cell in cells:
-        value, at = quantify(cell), cell.properties.get(keys[0])
+        value, at = gauge.of(cell), cell.properties.get(keys[0])
         if value is None or cell.is_false or not isinstance(at, int | float):
             continue
         rest = tuple(sorted((key, str(one)) for key, one in cell.row.case.axes.items() if key not in keys))
