@@ -12,6 +12,7 @@ from assay.rooms.paper.work.claims.quantities import Quantity
 from assay.rooms.paper.work.claims.reading import Reading, cells_of
 from assay.rooms.paper.work.claims.trends import AXIS, trend_keys
 
+_OBJECT_SOON = re.compile(r"(?:\s(?:of|by)|(?:\s[\w-]+){0,4}? as) (?=\S)")
 _OBJECT = re.compile(
     (
         r"\b(?:than|compared (?:with|to)|in comparison (?:with|to)|versus|vs\.?|relative to|against|over|"
@@ -48,8 +49,8 @@ def sides_of(reading: Reading, clause: tuple[int, int], claim: Claim, facts: Fac
 def _object_at(text: str, clause: tuple[int, int], claim: Claim) -> tuple[int, int] | None:
     """Return the place of the word before what something is compared with; None without one."""
     after = text[claim.end : clause[1]]
-    if match := re.compile(r"(?:\s[\w-]+){0,4}? as (?=\S)|\s(?:of|as) (?=\S)|\sby (?=\S)").match(after):
-        return claim.end + match.start(), claim.end + match.end()
+    if match := _OBJECT_SOON.match(after):
+        return claim.end + match.end() - 3, claim.end + match.end()
     if match := _OBJECT.search(text, claim.end, clause[1]):
         return match.start(), match.end()
     if re.search(

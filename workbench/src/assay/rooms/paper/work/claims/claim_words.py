@@ -153,8 +153,7 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
         is_free = clause[0] <= item.start < clause[1] and not any(item is one.factor for one in found)
         noun = _RATIO_NOUN.match(text, item.end) if is_free and item.kind in (Kind.RATIO, Kind.PERCENT) else None
         if noun is not None:
-            words = text[item.start : noun.end() + 16]
-            found.append(Claim(_measure_of(words), 0, item.start, noun.end(), item))
+            found.append(Claim(_measure_of(text[slice(*clause)]), 0, item.start, noun.end(), item))
     for match in _EQUALITY.finditer(text, *clause):
         if not any(match.start() < other.end and other.start < match.end() for other in found):
             found.append(

@@ -236,7 +236,20 @@ class MentionFinder:
                 is_other = _is_other_use(text, match) or (dimension == WORKLOAD and not _is_workload(text, match))
                 if not is_other and not _overlaps(match.start(), match.end(), found):
                     found.append(Mention(dimension, pairs, match.start(), match.end(), is_group))
+        found += self._ordinals(text, found)
         return sorted(found, key=lambda item: item.start)
+
+    def _ordinals(self, text: str, found: list[Mention]) -> Iterator[Mention]:
+        """Yield targets that only an ordinal names, after another one of them: `the third option ... the first`."""
+        if not any(mention.dimension == TARGET for mention in found):
+            return
+        for match in re.finditer(
+            rf"\bthe ({'|'.join(_ORDINALS)})(?=[,.;)]|$| (?:and|or|one|is|was|has|with|to)\b)", text
+        ):
+            digit = str(_ORDINALS.index(match[1]) + 1)
+            pairs = frozenset((TARGET, name) for name in self._target_texts if re.search(rf"[ _-]{digit}$", name))
+            if len(pairs) == 1 and not _overlaps(match.start(), match.end(), found):
+                yield Mention(TARGET, pairs, match.start(), match.end())
 
     def operations(self, text: str, names: Iterable[Mention]) -> list[Mention]:
         """Return the mentions of operations, outside of names."""

@@ -34,6 +34,11 @@ _NETWORK = re.compile(
     r"\s(?:[a-z-]+ )?(?:networks?|links?|ethernet|nics?|ports?|connections?|uplinks?|adapters?|bus|switch)\b", re.I
 )
 _GAP = re.compile(r"\b(?:gaps?|differences?|advantage|lead|margin|differ|apart)\b", re.IGNORECASE)
+_CHANGES = re.compile(
+    r"\b(?:grow|grew|ris|rose|rais|increas|climb|lift|improv|gain|jump|fall|fell|drop|sink|sank|shrink|declin|lower|halv|doubl|"
+    r"tripl|goes|went|go|brings?|scal)",
+    re.IGNORECASE,
+)
 _UNCACHED = re.compile(
     r"\b(?:(?:without|past|bypass\w*|no|not from) (?:the |a |any )?(?:page )?cache|"
     r"cache (?:was |is |being )?(?:kept )?(?:out|empt|drop|off|disabled|bypassed)|o_direct|direct i/o|uncached|cold)",
@@ -192,7 +197,7 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
     """Return whether a quantity is what a set of numbers says, by the words of its clause."""
     medians = [value.median for _, value in group]
     if item.until is not None:
-        return _range_agrees(item, item.until, group)
+        return _range_agrees(item, item.until, group, _CHANGES.search(words) is not None)
     if item.bound is BoundWord.UP_TO:
         return item.low <= max(medians) <= item.high
     if item.bound is BoundWord.MIN:
@@ -217,10 +222,13 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
     return any(item.agrees_with(value) for value in derived)
 
 
-def _range_agrees(low: Quantity, high: Quantity, group: Group) -> bool:
-    """Return whether a range is that of a set of numbers, has all of them inside, or is an interval of one."""
+def _range_agrees(low: Quantity, high: Quantity, group: Group, is_change: bool) -> bool:
+    """Return whether a range has all of a set of numbers inside, is that of the set, or is an interval of one of them.
+
+    The ends of a change, `grows from 92 to 334 MB/s`, may be any of the numbers.
+    """
     medians = [value.median for _, value in group]
-    if low.low <= min(medians) and max(medians) <= high.high:
+    if low.low <= min(medians) and max(medians) <= high.high and (len(medians) > 1 or low.value > 0.5 * medians[0]):
         return True
     for _, value in group:
         if (
@@ -230,7 +238,7 @@ def _range_agrees(low: Quantity, high: Quantity, group: Group) -> bool:
             and high.agrees_with(value.high)
         ):
             return True
-    return any(map(low.agrees_with, medians)) and any(map(high.agrees_with, medians))
+    return is_change and any(map(low.agrees_with, medians)) and any(map(high.agrees_with, medians))
 
 
 def _unsound(item: Quantity, values: Group, reading: Reading) -> SentenceFault | None:

@@ -303,10 +303,14 @@ def _bounded(text: str, item: Quantity) -> Quantity:
 
 def _with_units_of_lists(text: str, found: list[Quantity]) -> list[Quantity]:
     """Give numbers without a unit the unit of the number that they are listed with: `90 and 2,310 MB/s`."""
+    shared: set[int] = set()
     for at in range(len(found) - 2, -1, -1):
         first, second = found[at], found[at + 1]
         has_unit = second.kind not in (Kind.COUNT, Kind.RATIO) or second.unit == "×"
-        if first.kind is Kind.COUNT and has_unit and _LISTED.fullmatch(text, first.end, second.start):
+        between = _LISTED.fullmatch(text, first.end, second.start)
+        is_list = between is not None and (between[0].strip() != "," or second.start in shared)
+        if first.kind is Kind.COUNT and has_unit and is_list:
+            shared.add(first.start)
             scale = second.scale
             found[at] = replace(
                 first, kind=second.kind, scale=scale, unit=second.unit,

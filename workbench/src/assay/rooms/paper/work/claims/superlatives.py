@@ -29,6 +29,8 @@ _CUE = re.compile(rf"\b(?:(?P<cost>{_COST})|{_LATENCY}|(?P<high>{_HIGH})|(?P<low
 _NOT = re.compile(r"\b(?:not|never|no longer|hardly)\b[^,;]{0,16}$", re.IGNORECASE)
 _RANK = re.compile(r"\b(?:second|third|next)[ -]$", re.IGNORECASE)
 _OF_WORK = re.compile(r"\b(?:operations?|kind of work|work|test|workload|access pattern)\b", re.IGNORECASE)
+_OF_ALL = re.compile(r"^(?:lead|top|come|came|rank|unbeaten)", re.IGNORECASE)
+"""Superlatives that always choose among targets."""
 _SHARE = 0.8
 
 
@@ -70,6 +72,8 @@ def _check_mentions(
     ]  # fmt: skip
     if not subjects or (set(subjects) == {OPERATION} and not _OF_WORK.search(reading.sentence)):
         return None
+    if TARGET in subjects and _OF_ALL.search(match[0]):
+        subjects = [TARGET]
     if (
         TARGET in subjects
         and re.search(r"\bthe (?:\w+ )?$", reading.sentence[: match.start()], re.I)
