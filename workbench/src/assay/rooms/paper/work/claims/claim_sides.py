@@ -22,6 +22,10 @@ _OBJECT = re.compile(
 )
 
 
+NEXT_BEST = re.compile(
+    r"\b(?:next|second)[ -](?:best|fastest|highest)|\brunner-up\b|\bclosest (?:rival|competitor)", re.I
+)
+"""Words for the best of all others."""
 Sides = tuple[list[Mention], list[Mention], frozenset[str]]
 
 
@@ -32,7 +36,7 @@ def sides_of(reading: Reading, clause: tuple[int, int], claim: Claim, facts: Fac
     """
     own = reading.within(*clause)
     marker = _object_at(reading.sentence, clause, claim)
-    if marker is None:
+    if marker is None or NEXT_BEST.search(reading.sentence, claim.start, clause[1]):
         return _implied_sides(reading, clause, claim, own, facts)
     start, end = marker
     if start < claim.start:
@@ -51,13 +55,13 @@ def _object_at(text: str, clause: tuple[int, int], claim: Claim) -> tuple[int, i
     after = text[claim.end : clause[1]]
     if match := _OBJECT_SOON.match(after):
         return claim.end + match.end() - 3, claim.end + match.end()
-    if match := _OBJECT.search(text, claim.end, clause[1]):
-        return match.start(), match.end()
     if re.search(
         r"(?:outperform|beat|outpac|surpass|ahead of|behind|trail|lose|match|exceed|below|above|under)\w*(?: to)?\s?$",
         text[claim.start : claim.end],
     ):
         return claim.end, claim.end
+    if match := _OBJECT.search(text, claim.end, clause[1]):
+        return match.start(), match.end()
     if match := _OBJECT.search(text, clause[0], claim.start):
         return match.start(), match.end()
     return None
@@ -113,6 +117,8 @@ def _implied_sides(
         rest = [item for item in reading.context(clause) if item.dimension != TARGET]
         return [one, *rest], [other, *rest], frozenset({TARGET})
     if len(targets) != 1 or len(targets[0].pairs) != 1 or (claim.sign == 0 and claim.factor is None):
+        return None
+    if claim.sign == 0 and not NEXT_BEST.search(reading.sentence, claim.start, clause[1]):
         return None
     if any(trend_keys(match["axis"], facts) for match in AXIS.finditer(reading.words_of(clause))):
         return None

@@ -143,7 +143,7 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
         for match in pattern.finditer(text, *clause):
             if not any(match.start() < other.end and other.start < match.end() for other in found):
                 negated = _is_negated(text[clause[0] : match.start()])
-                factor = _factor_before(reading, match.start())
+                factor = _factor_before(reading, match.start()) or _factor_after(reading, match.end(), clause[1])
                 turned = _is_passive(text, match)
                 if not measure and _THINGS.match(text, match.end()):
                     continue
@@ -189,6 +189,18 @@ def _measure_of(words: str) -> str:
     if re.search(r"\b(?:costs?|prices?|cheap|expensive)\b", words, re.I):
         return "cost"
     return "latency" if re.search(r"\blatenc|\bresponse time|as long\b|\bp[0-9]{2}\b", words, re.I) else "rate"
+
+
+def _factor_after(reading: Reading, start: int, end: int) -> Quantity | None:
+    """Return the factor or share by which something is more: `exceeds it by 61 %`, `is faster by a factor of 3`."""
+    for item in reading.quantities:
+        if start <= item.start < end and re.search(r"\bby (?:\w+ )?$", reading.sentence[start : item.start]):
+            if item.kind in _FACTORS:
+                return item
+    for item in reading.quantities:
+        if start <= item.start < end and _is_factor(reading, item):
+            return replace(item, kind=Kind.RATIO)
+    return None
 
 
 def _factor_before(reading: Reading, place: int) -> Quantity | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.rooms.paper.work.claims.claim_sides import change_ends, sides_of
+from assay.rooms.paper.work.claims.claim_sides import NEXT_BEST, change_ends, sides_of
 from assay.rooms.paper.work.claims.claim_words import Claim, change_claim, claims_of
 from assay.rooms.paper.work.claims.cost_claims import check_cost_claim
 from assay.rooms.paper.work.claims.facts import FactIndex
@@ -120,6 +120,8 @@ def _compare(
             text,
             "the runs have no two results that differ in this alone; name what was compared",
         )
+    if NEXT_BEST.search(reading.sentence, claim.start, clause[1]):
+        outcomes = [min(outcomes, key=lambda one: abs(one.ratio - 1))]
     return judged(claim, text, outcomes, reading.sentence)
 
 

@@ -179,6 +179,11 @@ class MentionFinder:
                 old = found.get(part, (WORKLOAD, frozenset(), False))
                 if old[0] == WORKLOAD:
                     found[part] = (WORKLOAD, old[1] | {(WORKLOAD, name)}, bool(old[1]))
+                for word in [*re.split(r"[\s._/()-]+", part)][: 1 + part.count("-")]:
+                    if len(word) > 3 and word not in _COMMON and word not in self._target_names:
+                        old = found.get(word, (WORKLOAD, frozenset(), True))
+                        if old[0] == WORKLOAD:
+                            found[word] = (WORKLOAD, old[1] | {(WORKLOAD, name)}, True)
         for name in self._target_texts:
             if (match := re.fullmatch(r"(.+?)[ _-]?([1-9])", name)) is not None:
                 for word in (

@@ -94,9 +94,14 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
     if item.bound in (BoundWord.MIN, BoundWord.MAX):
         plain = _values(cells_of(facts, narrowed(mentions)), item, words)
         groups = [group for group in (values, plain) if group]
-    if any(_agree(item, words, group) for group in groups):
+    has_all = item.until is not None and _has_all(item, item.until, values)
+    if has_all or any(_agree(item, words, group) for group in groups):
         return _swapped(item, values, facts) or _unsound(item, values, reading)
-    if _is_start(reading, item) and any(item.agrees_with(value) for value in _elsewhere(mentions, item, words, facts)):
+    if (
+        item.until is None
+        and _is_start(reading, item)
+        and any(item.agrees_with(value) for value in _elsewhere(mentions, item, words, facts))
+    ):
         return None
     return _wrong(item, values, words, facts)
 
@@ -222,13 +227,18 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
     return any(item.agrees_with(value) for value in derived)
 
 
+def _has_all(low: Quantity, high: Quantity, group: Group) -> bool:
+    """Return whether a range has all of a set of numbers inside."""
+    return all(low.low <= value.median <= high.high for _, value in group)
+
+
 def _range_agrees(low: Quantity, high: Quantity, group: Group, is_change: bool) -> bool:
-    """Return whether a range has all of a set of numbers inside, is that of the set, or is an interval of one of them.
+    """Return whether a range is that of a set of numbers, or an interval of one of them.
 
     The ends of a change, `grows from 92 to 334 MB/s`, may be any of the numbers.
     """
     medians = [value.median for _, value in group]
-    if low.low <= min(medians) and max(medians) <= high.high and (len(medians) > 1 or low.value > 0.5 * medians[0]):
+    if len(medians) > 1 and low.low <= min(medians) <= low.high and high.low <= max(medians) <= high.high:
         return True
     for _, value in group:
         if (
