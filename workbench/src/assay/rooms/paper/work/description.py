@@ -186,6 +186,7 @@ class DescribedPaper:
         for line, finding in self._check.findings(prose.sentences):
             text = f"{finding.kind}: `{finding.words}`: {finding.text}"
             self.remarks.append(ProseRemark(first + line, text, finding.kind))
+        self.remarks.sort(key=lambda remark: remark.line)
         return prose.blocks
 
 

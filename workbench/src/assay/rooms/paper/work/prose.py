@@ -22,7 +22,11 @@ _INLINE = re.compile(r"\\(?P<kept>[\\`*_#{}-])|`(?P<mono>[^`]+)`|\*\*(?P<strong>
 
 @dataclass(frozen=True, slots=True)
 class ProseRemark:
-    """What a check says of one line of a file."""
+    """What a check says of one line of a file.
+
+    Attributes:
+        kind: What is wrong; a doubtful reference unless a sentence was checked.
+    """
 
     line: int
     text: str

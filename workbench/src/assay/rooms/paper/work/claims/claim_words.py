@@ -194,9 +194,9 @@ def _measure_of(words: str) -> str:
 def _factor_after(reading: Reading, start: int, end: int) -> Quantity | None:
     """Return the factor or share by which something is more: `exceeds it by 61 %`, `is faster by a factor of 3`."""
     for item in reading.quantities:
-        if start <= item.start < end and re.search(r"\bby (?:\w+ )?$", reading.sentence[start : item.start]):
-            if item.kind in _FACTORS:
-                return item
+        is_after = item.kind in _FACTORS and start <= item.start < end
+        if is_after and re.search(r"\bby (?:\w+ )?$", reading.sentence[start : item.start]):
+            return item
     for item in reading.quantities:
         if start <= item.start < end and _is_factor(reading, item):
             return replace(item, kind=Kind.RATIO)

@@ -15,7 +15,8 @@ from assay.rooms.paper.work.claims.quantities import BoundWord
 from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceFault, cells_of
 
 _PERCENTILE = re.compile(
-    r"\bp([0-9]{2}(?:\.[0-9]+)?)\b|\b([0-9]{2}(?:\.[0-9]+)?)(?:(?:th|st|nd|rd)?[ -]percentile| ?% of (?:the |all )?[a-z -]*"
+    r"\bp([0-9]{2}(?:\.[0-9]+)?)\b|\b([0-9]{2}(?:\.[0-9]+)?)(?:(?:th|st|nd|rd)?[ -]percentile| ?% of (?:the |"
+    r"all )?[a-z -]*"
     r"(?:reads?|writes?|requests?|operations?|puts?|gets?) (?:are|were|is|was)\b)",
     re.IGNORECASE,
 )

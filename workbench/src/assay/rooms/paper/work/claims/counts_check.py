@@ -129,33 +129,33 @@ def _wins(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
         before = [item for item in targets if item.end <= match.start()] or targets
         names = {str(value) for _, value in before[-1].pairs}
         cells = {cell.number for cell in cells_of(facts, [item for item in context if item.dimension != TARGET])}
-        wins = _points_won(names, cells, facts)
+        wins, total = _points_won(names, cells, facts)
         for item in counts:
             if (
                 item.start >= match.start()
                 and _OF_POINTS.match(reading.sentence, item.end)
                 and not any(map(item.agrees_with, wins))
             ):
-                text = f"the runs find it ahead at {numbers.count(wins[0])} of {numbers.plural(wins[1], 'point')}"
+                text = f"the runs find it ahead at {numbers.count(wins[0])} of {numbers.plural(total, 'point')}"
                 found.append(SentenceFault(RemarkKind.NUMBER, item.text, text))
     return found
 
 
-def _points_won(names: set[str], cells: set[int], facts: FactIndex) -> list[int]:
-    """Return at how many points targets are decided to be faster, all points, and the same for each operation."""
+def _points_won(names: set[str], cells: set[int], facts: FactIndex) -> tuple[list[int], int]:
+    """Return at how many points targets are decided to be faster, in all and for each operation, and all points."""
     won: dict[str, int] = {"": 0}
-    total: dict[str, int] = {"": 0}
+    total = 0
     of_cell = {(cell.run, cell.row.case.workload, cell.row.operation) for cell in facts.cells if cell.number in cells}
     for (run, workload, operation, *_), point in facts.points.items():
         if (run, workload, operation) in of_cell:
+            total += 1
             for key in ("", str(operation), str(workload)):
-                total[key] = total.get(key, 0) + 1
                 won[key] = won.get(key, 0) + (point.winner in names)
-    return [won[""], total[""], *won.values(), *total.values()]
+    return list(won.values()), total
 
 
 def _reached(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
-    """Return the numbers of targets that are said to reach a rate: `seven of the ten types read at more than 150 MB/s`."""
+    """Return the wrong numbers of targets that reach a rate: `seven of the ten types read at more than 150 MB/s`."""
     found = []
     for item in reading.quantities:
         clause = reading.clause_at(item.start)

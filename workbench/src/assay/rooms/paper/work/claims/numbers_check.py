@@ -35,7 +35,8 @@ _NETWORK = re.compile(
 )
 _GAP = re.compile(r"\b(?:gaps?|differences?|advantage|lead|margin|differ|apart)\b", re.IGNORECASE)
 _CHANGES = re.compile(
-    r"\b(?:grow|grew|ris|rose|rais|increas|climb|lift|improv|gain|jump|fall|fell|drop|sink|sank|shrink|declin|lower|halv|doubl|"
+    r"\b(?:grow|grew|ris|rose|rais|increas|climb|lift|improv|gain|jump|fall|fell|drop|sink|sank|shrink|declin|"
+    r"lower|halv|doubl|"
     r"tripl|goes|went|go|brings?|scal)",
     re.IGNORECASE,
 )

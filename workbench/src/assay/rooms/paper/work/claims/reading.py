@@ -23,6 +23,11 @@ class RemarkKind(StrEnum):
     UNSOUND = "unsound number"
     UNSUPPORTED = "not supported"
 
+    @property
+    def is_note(self) -> bool:
+        """Whether the data say nothing against the sentence, but nothing for it either."""
+        return self is RemarkKind.UNSUPPORTED
+
 
 @dataclass(frozen=True, slots=True)
 class SentenceFault:
