@@ -32,7 +32,8 @@ _CUES: tuple[tuple[str, str, int], ...] = (
     (
         "rate",
         (
-            r"outperform(?:s|ed|ing)?|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|comes?) (?:well |far |"
+            r"outperform(?:s|ed|ing)?|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|"
+            r"comes?) (?:well |far |"
             r"clearly )?ahead of|surpass(?:es|ed)?|leads? (?:over )?(?=the|over)"
         ),
         1,

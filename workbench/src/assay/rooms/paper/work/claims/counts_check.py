@@ -20,7 +20,8 @@ _PART = re.compile(r"\s(?:are|were|is|was|passed|pass)\b")
 _AHEAD = re.compile(r"\b(?:ahead|won|wins?|faster|beats?|beat|beaten|first|better)\b", re.IGNORECASE)
 _OF_POINTS = re.compile(r"\s?(?:of (?:them|these|the|all)\b|(?:of [0-9,]+ )?(?:points|comparisons|cases)\b|[,.]|$)")
 _OF_TARGETS = re.compile(
-    r" of (?:the |all )?(?:[a-z0-9]+ )?(?:[a-z]+ )?(?:types?|targets?|servers?|instances?|options?|systems?|disks?|places?)\b",
+    r" of (?:the |all )?(?:[a-z0-9]+ )?(?:[a-z]+ )?(?:types?|targets?|servers?|instances?|options?|systems?|"
+    r"disks?|places?)\b",
     re.I,
 )
 _LIMITS = (BoundWord.MIN, BoundWord.MAX, BoundWord.MORE, BoundWord.LESS)

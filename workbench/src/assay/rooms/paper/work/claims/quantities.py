@@ -135,7 +135,10 @@ _FACTOR_AT = re.compile(
 _BETWEEN = re.compile(r"\s?(?:to|and|–|—|-|\.\.\.|up to|through)\s?")
 _LISTED = re.compile(r"\s?(?:,|,? ?(?:and|or|to|versus|vs\.?|against|but|then)|–|-|/)\s?(?:about |roughly |only )?")
 
-_NEVER_OVER = r"never (?:rises?|rose|goes|went|was|were) (?:above|over)|(?:never|not|hardly|rarely|cannot) (?:ever )?exceed(?:s|ed)?"
+_NEVER_OVER = (
+    r"never (?:rises?|rose|goes|went|was|were) (?:above|over)|(?:never|not|hardly|rarely|"
+    r"cannot) (?:ever )?exceed(?:s|ed)?"
+)
 _NEVER_UNDER = (
     r"never (?:below|under)|never (?:f[ea]lls?|drops?|dropped|goes|went|sinks?|sank|was|were) (?:below|under)"
 )
@@ -145,13 +148,15 @@ _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
     (BoundWord.UP_TO, r"(?:up to|as much as|as high as|as many as)"),
     (
         BoundWord.ABOUT,
-        r"(?:about|around|roughly|approximately|approx\.?|nearly|almost|close to|some|circa|ca\.|~|≈|just over|just under|"
+        r"(?:about|around|roughly|approximately|approx\.?|nearly|almost|close to|some|circa|ca\.|~|≈|just over|"
+        r"just under|"
         r"slightly (?:more|less) than|slightly (?:over|under|above|below)|little (?:more|less) than|more or less|"
         r"a little (?:more|less|over|under)(?: than)?|in the order of|on the order of)",
     ),
     (
         BoundWord.MORE,
-        r"(?:more than|over|above|exceed(?:s|ed|ing)?|beyond|greater than|higher than|upwards? of|better than|well over)",
+        r"(?:more than|over|above|exceed(?:s|ed|ing)?|beyond|greater than|higher than|upwards? of|better than|"
+        r"well over)",
     ),
     (
         BoundWord.LESS,
