@@ -22,6 +22,7 @@ _OBJECT = re.compile(
 )
 
 
+_OTHERS = re.compile(r"\b(?:the|all|any|both) (?:\w+ )?(?:others?|rest|remaining)\b", re.IGNORECASE)
 NEXT_BEST = re.compile(
     r"\b(?:next|second)[ -](?:best|fastest|highest)|\brunner-up\b|\bclosest (?:rival|competitor)", re.I
 )
@@ -56,7 +57,8 @@ def _object_at(text: str, clause: tuple[int, int], claim: Claim) -> tuple[int, i
     if match := _OBJECT_SOON.match(after):
         return claim.end + match.end() - 3, claim.end + match.end()
     if re.search(
-        r"(?:outperform|beat|outpac|surpass|ahead of|behind|trail|lose|match|exceed|below|above|under)\w*(?: to)?\s?$",
+        r"(?:outperform|beat|outpac|surpass|ahead of|behind|trail|lose|match|outrun|exceed|below|above|"
+        r"under)\w*(?: to)?\s?$",
         text[claim.start : claim.end],
     ):
         return claim.end, claim.end
@@ -75,6 +77,10 @@ def _completed(
     differing = {
         dimension for dimension in ones.keys() & others.keys() if _pairs(ones[dimension]) != _pairs(others[dimension])
     }
+    if not differing and not any(item.dimension == TARGET for item in second):
+        end = max((item.end for item in first), default=clause[0])
+        if _OTHERS.search(reading.sentence, end, clause[1]):
+            return _against_others(reading, clause, first, facts)
     if not differing:
         alone = [dimension for dimension in (TARGET, OPERATION) if dimension in others and dimension not in ones]
         known = _subject_before(reading, clause, second) if TARGET in alone else []
@@ -122,11 +128,21 @@ def _implied_sides(
         return None
     if any(trend_keys(match["axis"], facts) for match in AXIS.finditer(reading.words_of(clause))):
         return None
+    return _against_others(reading, clause, targets, facts)
+
+
+def _against_others(
+    reading: Reading, clause: tuple[int, int], first: Sequence[Mention], facts: FactIndex
+) -> Sides | None:
+    """Return the sides of a target against those that the sentence names besides, else against all others."""
+    targets = [item for item in first if item.dimension == TARGET]
+    if len(_pairs(targets)) != 1:
+        return None
     rest = [item for item in reading.context(clause) if item.dimension != TARGET]
     mine = {cell.target for cell in cells_of(facts, targets)}
     mentioned = {str(value) for item in reading.mentions if item.dimension == TARGET for _, value in item.pairs} - mine
     names = mentioned or {str(value) for value in facts.values_of[TARGET]} - mine
-    other = Mention(TARGET, frozenset((TARGET, name) for name in names), claim.end, claim.end, True)
+    other = Mention(TARGET, frozenset((TARGET, name) for name in names), clause[1], clause[1], True)
     return [targets[0], *rest], [other, *rest], frozenset({TARGET})
 
 
@@ -146,14 +162,14 @@ def change_ends(reading: Reading, clause: tuple[int, int]) -> tuple[Mention, Men
         between = reading.sentence[first.end : second.start]
         if (
             first.dimension == second.dimension
-            and re.fullmatch(r" (?:[a-z]+ )?to ", between)
+            and re.fullmatch(r" (?:[a-z]+ )?to (?:one of |that of |the |a |an )?(?:queue )?(?:depth of )?", between)
             and _FROM.search(reading.sentence, 0, first.start)
         ):
             return second, first
     return None
 
 
-_FROM = re.compile(r"\bfrom\s$", re.IGNORECASE)
+_FROM = re.compile(r"\bfrom (?:[a-z]+ ){0,4}$", re.IGNORECASE)
 
 
 def _of_value(mention: Mention, item: Quantity) -> Mention:

@@ -32,7 +32,7 @@ _CUES: tuple[tuple[str, str, int], ...] = (
     (
         "rate",
         (
-            r"outperform(?:s|ed|ing)?|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|"
+            r"outperform(?:s|ed|ing)?|outruns?|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|"
             r"comes?) (?:well |far |"
             r"clearly )?ahead of|surpass(?:es|ed)?|leads? (?:over )?(?=the|over)"
         ),
@@ -93,7 +93,7 @@ _RATIO_NOUN = re.compile(
 )
 
 _RAISE = (
-    r"rais(?:es?|ed|ing)|increas(?:es?|ed|ing)|grows?|grew|gains?|gained|improv(?:es?|ed|ing)|rises?|rose|climbs?|"
+    r"rais(?:es?|ed|ing)|increas(?:es?|ed|ing)|grows?|grew|gain(?:s|ed|ing)?|improv(?:es?|ed|ing)|rises?|rose|climbs?|"
     r"adds?|added|speeds? up"
 )
 
@@ -104,7 +104,8 @@ _LOWER = (
 
 _NO_CHANGE = (
     r"no (?:\w+ )?(?:gain|effect|benefit|improvement|difference)|(?:does|do|did) not (?:\w+ )?(?:gain|grow|"
-    r"increase|improve|help|scale|change|pay|matter|rise)|hardly (?:\w+ )?(?:gains?|grows?|changes?|helps?|"
+    r"increase|improve|help|scale|change|pay|matter|rise|raise|lift|add)|(?:no longer|ceases? to|"
+    r"stops?) (?:\w+ )?(?:gain|grow|increas|improv|ris|scal)\w*|hardly (?:\w+ )?(?:gains?|grows?|changes?|helps?|"
     r"matters?)"
 )
 
@@ -112,6 +113,7 @@ _CHANGE = re.compile(rf"(?<![\w-])(?:(?P<none>{_NO_CHANGE})|(?P<up>{_RAISE})|(?P
 
 _SAME = re.compile(r"\b(?:effect|influence|difference|change|matter)", re.IGNORECASE)
 """Words for no change in either direction."""
+_FACTOR_OF = re.compile(r"\bfactor of (?:\w+ ){0,3}$", re.IGNORECASE)
 _FACTORS = (Kind.RATIO, Kind.PERCENT, Kind.THROUGHPUT, Kind.OPERATIONS, Kind.TIME, Kind.MONEY)
 
 
@@ -189,7 +191,11 @@ def _is_denied(text: str, clause: tuple[int, int], match: re.Match[str]) -> bool
 def _measure_of(words: str) -> str:
     if re.search(r"\b(?:costs?|prices?|cheap|expensive)\b", words, re.I):
         return "cost"
-    return "latency" if re.search(r"\blatenc|\bresponse time|as long\b|\bp[0-9]{2}\b", words, re.I) else "rate"
+    return (
+        "latency"
+        if re.search(r"\blatenc|\bresponse time|as long\b|\bp[0-9]{2}\b|\bthe time\b", words, re.I)
+        else "rate"
+    )
 
 
 def _factor_after(reading: Reading, start: int, end: int) -> Quantity | None:
@@ -240,7 +246,7 @@ def change_claim(reading: Reading, clause: tuple[int, int], end: int) -> Claim |
 
 
 def _is_factor(reading: Reading, item: Quantity) -> bool:
-    return item.kind is Kind.COUNT and reading.sentence[: item.start].endswith("factor of ")
+    return item.kind is Kind.COUNT and _FACTOR_OF.search(reading.sentence, 0, item.start) is not None
 
 
 def _factor_kind(item: Quantity) -> Kind:

@@ -20,6 +20,7 @@ _PERCENTILE = re.compile(
     r"(?:reads?|writes?|requests?|operations?|puts?|gets?) (?:are|were|is|was)\b)",
     re.IGNORECASE,
 )
+_ONLY = re.compile(r"\bthe only (?:ones?|\w+ (?:that|which|whose|with))\b", re.IGNORECASE)
 _MEDIAN = re.compile(r"\bmedian\b", re.IGNORECASE)
 _IOPS = re.compile(r"\biops\b|\b(?:operations|requests) per second\b", re.IGNORECASE)
 
@@ -35,7 +36,7 @@ def check_comparisons(reading: Reading, facts: FactIndex) -> list[SentenceFault]
             finding = _check_change(reading, clause, change, facts)
             found += [finding] if finding is not None else []
             continue
-        for claim in claims_of(reading, clause):
+        for claim in [] if _ONLY.search(reading.sentence, *clause) else claims_of(reading, clause):
             finding = _check(reading, clause, claim, facts)
             if finding is not None:
                 found.append(finding)

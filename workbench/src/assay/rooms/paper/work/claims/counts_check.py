@@ -18,7 +18,7 @@ _NOUN = re.compile(
 _NOUN_BEFORE = re.compile(r"\bof [a-z ]{0,8}[0-9,]+ (?P<noun>results|cases)\b", re.IGNORECASE)
 _PART = re.compile(r"\s(?:are|were|is|was|passed|pass)\b")
 _AHEAD = re.compile(r"\b(?:ahead|won|wins?|faster|beats?|beat|beaten|first|better)\b", re.IGNORECASE)
-_OF_POINTS = re.compile(r"\s?(?:of (?:them|these|the|all)\b|(?:of [0-9,]+ )?(?:points|comparisons|cases)\b|[,.]|$)")
+_OF_POINTS = re.compile(r"\s?(?:of (?:them|these|the|all)\b|(?:of [0-9,]+ )?(?:points|comparisons|cases)\b)")
 _OF_TARGETS = re.compile(
     r" of (?:the |all )?(?:[a-z0-9]+ )?(?:[a-z]+ )?(?:types?|targets?|servers?|instances?|options?|systems?|"
     r"disks?|places?)\b",

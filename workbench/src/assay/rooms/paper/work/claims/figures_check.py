@@ -4,7 +4,7 @@ import re
 
 from assay.rooms.paper.work.claims.facts import FactIndex, StatedFigure
 from assay.rooms.paper.work.claims.mentions import TARGET
-from assay.rooms.paper.work.claims.quantities import Kind, Quantity, relative_distance
+from assay.rooms.paper.work.claims.quantities import BoundWord, Kind, Quantity, relative_distance
 from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceFault
 
 _PERIODS: tuple[tuple[str, str], ...] = (
@@ -86,11 +86,14 @@ def _check_money(reading: Reading, item: Quantity, clause: tuple[int, int], fact
     if period == "-" or (period != "TB-month" and _OTHER_UNIT.search(after)):
         return None
     fitting = [figure for figure in own if figure.period == period] if period else own
+    other = next((figure for figure in own if item.agrees_with(figure.value)), None)
+    if not fitting and other is not None and item.bound in (BoundWord.EXACT, BoundWord.ABOUT):
+        text = f"that is the cost of a {other.period}, not of a {period}: {other.text} (run {other.run})"
+        return SentenceFault(RemarkKind.PRICE, item.text, text)
     if not fitting or any(item.agrees_with(figure.value) or _in_range(item, figure) for figure in fitting):
         return None
     if _is_derived(item, fitting):
         return None
-    other = next((figure for figure in own if item.agrees_with(figure.value)), None)
     near = min(fitting, key=lambda figure: relative_distance(figure.value, item.value))
     text = f"the data have {near.text}{f' a {near.period}' if near.period else ''} (run {near.run})"
     if other is not None:

@@ -49,12 +49,17 @@ _OPERATIONS: tuple[tuple[str, frozenset[str]], ...] = (
     (r"(?:initial|first) read(?:s|ers?|ing)?", frozenset({"read"})),
     (
         (
-            rf"puts|(?-i:PUTs?)|put{_AS_NOUN}|(?<=are )put|(?<=is )put|(?<=were )put|put(?= into)|uploads?|uploaded|"
+            rf"puts|(?-i:PUTs?)|put{_AS_NOUN}|(?<=are )put|(?<=is )put|(?<=were )put|put(?= into)|putting|uploads?|"
+            rf"uploaded|"
             rf"stor(?:es|ed) objects|storing objects"
         ),
         frozenset({"put"}),
     ),
-    (rf"gets|(?-i:GETs?)|get{_AS_NOUN}|downloads?|downloaded|fetch(?:es|ed|ing)?", frozenset({"get"})),
+    (
+        rf"gets|(?-i:GETs?)|get{_AS_NOUN}|downloads?|downloaded|getting(?= (?:an?|the|objects?|items?)\b)|"
+        rf"fetch(?:es|ed|ing)?",
+        frozenset({"get"}),
+    ),
     (r"stats?|lookups?", frozenset({"stat"})),
     (r"creat(?:es?|ed|ions?|ing)", frozenset({"create"})),
     (r"unlinks?|remov(?:es?|als?|ing)|delet(?:es?|ions?|ing)", frozenset({"unlink", "delete", "multi_delete"})),
@@ -84,6 +89,7 @@ _BOTH = re.compile(
     ),
     re.IGNORECASE,
 )
+_LOCAL = re.compile(rf"(?<![\w-])local(?:ly)?(?= (?:{_READ_WORD}|{_WRITE_WORD})\b)", re.IGNORECASE)
 _ONES = re.compile(r"\b(random|sequential) (?:ones?|access(?:es)?|order)\b", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -174,6 +180,8 @@ class MentionFinder:
             for name in values:
                 if not (dimension == WORKLOAD and name.casefold() in self._target_names):
                     found[name.casefold()] = (dimension, frozenset({(dimension, name)}), False)
+        for word, names in _workload_words([str(value) for value in self._values.get(WORKLOAD, [])]).items():
+            found.setdefault(word, (WORKLOAD, frozenset((WORKLOAD, name) for name in names), len(names) > 1))
         for name in [str(value) for value in self._values.get(WORKLOAD, []) if " / " in str(value)]:
             for part in name.casefold().split(" / "):
                 old = found.get(part, (WORKLOAD, frozenset(), False))
@@ -194,7 +202,10 @@ class MentionFinder:
         for word, names in self._groups().items():
             found.setdefault(word, (TARGET, frozenset((TARGET, name) for name in names), len(names) > 1))
         ordered = sorted(found.items(), key=lambda item: -len(item[0]))
-        return [(_name_pattern(name), *item) for name, item in ordered]
+        local = [str(value) for value in self._values.get(WORKLOAD, []) if str(value).casefold().startswith("local_")]
+        pairs = frozenset((WORKLOAD, name) for name in local)
+        patterns = [(_name_pattern(name), *item) for name, item in ordered]
+        return [*patterns, (_LOCAL, WORKLOAD, pairs, len(local) > 1)] if local else patterns
 
     @cached_property
     def _target_texts(self) -> list[str]:
@@ -493,6 +504,25 @@ def _is_other_use(text: str, match: re.Match[str]) -> bool:
         word in ("memory", "disk")
         and re.match(r" (?:cgroup|limit|cache|copy|bandwidth|space|size)\b", after) is not None
     )
+
+
+def _workload_words(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return other words for workloads: `local disk` and `local reads` for `local_store`, `ebs` for `ebs_st1`."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        first, _, last = name.casefold().partition("_")
+        if not last or " " in name:
+            continue
+        words = [first] if first not in _COMMON_FIRST else [f"{first} {noun}" for noun in _STORES]
+        for word in words:
+            found.setdefault(word, []).append(name)
+    return found
+
+
+_COMMON_FIRST = frozenset(
+    {"local", "instance", "remote", "shared", "small", "large", "random", "sequential", "file", "object"}
+)
+_STORES = ("storage", "disk", "drive", "flash", "ssd", "volume")
 
 
 def _is_workload(text: str, match: re.Match[str]) -> bool:

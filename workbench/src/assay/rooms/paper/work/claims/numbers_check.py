@@ -8,7 +8,7 @@ from assay.model.units import about_latency
 from assay.report import numbers
 from assay.report.numbers import median
 from assay.rooms.paper.work.claims.facts import Cell, FactIndex, Measured
-from assay.rooms.paper.work.claims.mentions import TARGET, Mention, by_dimension, narrowed
+from assay.rooms.paper.work.claims.mentions import OPERATION, TARGET, Mention, by_dimension, narrowed
 from assay.rooms.paper.work.claims.quantities import BoundWord, Kind, Quantity, relative_distance
 from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceFault, cells_of, is_about_results
 
@@ -23,6 +23,8 @@ _INTERVAL = re.compile(r"\b(?:intervals?|confidence|uncertainty)\b|±", re.IGNOR
 _LATENCY = re.compile(
     r"\b(?:latenc(?:y|ies)|response times?|delays?|p[0-9]{2}(?:\.[0-9]+)?|percentiles?|round[ -]trips?|ping)\b", re.I
 )
+_TAKES = re.compile(r"\b(?:takes?|took|needs?|needed|lasts?|lasted|answered|finished|completed)\b", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:all|every|each|any|always|throughout|everywhere)\b", re.IGNORECASE)
 _PERCENTILE = re.compile(
     r"\bp(?P<short>[0-9]{2}(?:\.[0-9]+)?)\b|\b(?P<long>[0-9]{2}(?:\.[0-9]+)?)(?:st|nd|rd|th)?[ -]percentile", re.I
 )
@@ -76,7 +78,7 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
     mentions = _bound_mentions(reading, item, clause)
     if not is_about_results(mentions):
         return None
-    if item.kind is Kind.TIME and not _LATENCY.search(reading.sentence):
+    if item.kind is Kind.TIME and not _is_latency(reading, mentions):
         return None
     cells = cells_of(facts, mentions)
     if not cells:
@@ -92,7 +94,8 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
     if item.until is None and item.bound in (BoundWord.EXACT, BoundWord.ABOUT):
         values = _values(cells_of(facts, narrowed(mentions)), item, words) or values
     groups = _groups(values, mentions, facts, item, words)
-    if item.bound in (BoundWord.MIN, BoundWord.MAX):
+    is_every = item.bound in (BoundWord.MORE, BoundWord.LESS) and _EVERY.search(words) is not None
+    if item.bound in (BoundWord.MIN, BoundWord.MAX) or is_every:
         plain = _values(cells_of(facts, narrowed(mentions)), item, words)
         groups = [group for group in (values, plain) if group]
     has_all = item.until is not None and _has_all(item, item.until, values)
@@ -100,11 +103,20 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
         return _swapped(item, values, facts) or _unsound(item, values, reading)
     if (
         item.until is None
+        and item.bound in (BoundWord.EXACT, BoundWord.ABOUT)
         and _is_start(reading, item)
         and any(item.agrees_with(value) for value in _elsewhere(mentions, item, words, facts))
     ):
         return None
     return _wrong(item, values, words, facts)
+
+
+def _is_latency(reading: Reading, mentions: Sequence[Mention]) -> bool:
+    """Return whether a time is that of single operations."""
+    has_operation = any(mention.dimension == OPERATION for mention in mentions)
+    return _LATENCY.search(reading.sentence) is not None or (
+        has_operation and _TAKES.search(reading.sentence) is not None
+    )
 
 
 def _without_absent(mentions: Sequence[Mention], facts: FactIndex) -> list[Mention]:
@@ -210,6 +222,8 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
         return min(medians) >= item.low or any(item.low <= value.low <= item.high for _, value in group if value.low)
     if item.bound is BoundWord.MAX:
         return max(medians) <= item.high
+    if item.bound in (BoundWord.MORE, BoundWord.LESS) and _EVERY.search(words):
+        return all(map(item.agrees_with, medians))
     if _MEAN.search(words) and item.kind is not Kind.TIME:
         return item.agrees_with(sum(medians) / len(medians)) or item.agrees_with(median(medians))
     if _TOP.search(words) and not _BOTTOM.search(words) and item.kind is not Kind.TIME:
@@ -253,14 +267,9 @@ def _range_agrees(low: Quantity, high: Quantity, group: Group, is_change: bool) 
 
 
 def _unsound(item: Quantity, values: Group, reading: Reading) -> SentenceFault | None:
-    """Return a finding if a number agrees only with results that are cached or impossible, and nothing says so."""
-    same = [cell for cell, value in values if item.agrees_with(value.median)]
-    if (
-        not same
-        or item.until is not None
-        or item.bound is not BoundWord.EXACT
-        or not all(cell.is_false for cell in same)
-    ):
+    """Return a fault if a number agrees only with results that are cached or impossible, and nothing says so."""
+    same = [cell for cell, value in values if item.low <= value.median <= item.high]
+    if not same or item.until is not None or not all(cell.is_false for cell in same):
         return None
     if _CACHE.search(reading.sentence) and not _UNCACHED.search(reading.sentence):
         return None

@@ -66,9 +66,11 @@ class Quantity:
     def agrees_with(self, value: float) -> bool:
         """Return whether a value rounds to this number, or satisfies its bound."""
         if self.bound in (BoundWord.MIN, BoundWord.MORE):
-            return value >= self.low
+            return value >= max(self.low, self.value * (1 - _SPEED = re.compile(r"faster|slower", re.IGNORECASE)
+"""Words that bound rates only: `faster than 1 MiB reads` bounds no size."""
+_BOUND_SLACK))
         if self.bound in (BoundWord.MAX, BoundWord.LESS):
-            return value <= self.high
+            return value <= min(self.high, self.value * (1 + _BOUND_SLACK))
         return self.low <= value <= self.high
 
     def times(self, factor: float) -> "Quantity":
@@ -78,8 +80,14 @@ class Quantity:
 
 _WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "sixteen": 16, "twenty": 20, "thirty": 30, "hundred": 100,
+    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+    "eighteen": 18, "nineteen": 19, "hundred": 100,
 }  # fmt: skip
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_WORDS |= _TENS
+_WORDS |= {
+    f"{ten}-{one}": 10 * (place + 2) + _WORDS[one] for place, ten in enumerate(_TENS) for one in tuple(_WORDS)[:9]
+}
 """Numbers that are written as words."""
 _FRACTIONS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}
 _FACTORS = {"twice": 2.0, "double": 2.0, "doubles": 2.0, "doubled": 2.0, "doubling": 2.0, "thrice": 3.0}
@@ -121,7 +129,7 @@ _COMPARED = (
 )
 _TIMES_WORD = re.compile(rf"\s?(?P<unit>×|x(?=[,.;:)]|\s{_COMPARED}|$)|-?fold\b|[ -]times\b)(?P<rest>\s{_COMPARED})?")
 _NUMBER_AT = re.compile(rf"{_START}(?P<number>{_NUMBER})(?!\.[0-9])")
-_WORD_AT = re.compile(rf"\b(?P<word>{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_WORD_AT = re.compile(rf"\b(?<!-)(?P<word>{'|'.join(sorted(_WORDS, key=len, reverse=True))})\b", re.IGNORECASE)
 _FRACTION_AT = re.compile(
     (
         rf"\b(?:(?P<count>a|one|two|three)[ -])?(?P<word>{'|'.join(_FRACTIONS)})(?P<many>s)?\b(?! (?:run|repeat|"
@@ -156,14 +164,17 @@ _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
     (
         BoundWord.MORE,
         r"(?:more than|over|above|exceed(?:s|ed|ing)?|beyond|greater than|higher than|upwards? of|better than|"
+        r"faster than|"
         r"well over)",
     ),
     (
         BoundWord.LESS,
-        r"(?:less than|fewer than|under|below|lower than|short of|smaller than|not even|well under)",
+        r"(?:less than|fewer than|under|below|lower than|short of|smaller than|not even|slower than|well under)",
     ),
 )
 _BOUND_BEFORE = [(bound, re.compile(rf"(?<!\w){words}\s?(?:a |an |only )?$", re.I)) for bound, words in _BOUNDS]
+_BOUND_SLACK = 0.005
+"""A bound may be missed by this share: it is a rounded number, too."""
 _ABOUT_SHARE = 0.1
 """`about` allows for so much of the number, if its digits do not allow for more."""
 _MAX_ROUNDING = 0.05
@@ -288,7 +299,8 @@ def _worded(text: str) -> Iterator[Quantity]:
 def _bounded(text: str, item: Quantity) -> Quantity:
     before = text[max(0, item.start - 32) : item.start]
     for bound, pattern in _BOUND_BEFORE:
-        if match := pattern.search(before):
+        match = pattern.search(before)
+        if match and (item.kind in (Kind.THROUGHPUT, Kind.OPERATIONS) or not _SPEED.match(match[0])):
             if bound is not BoundWord.ABOUT:
                 return replace(item, bound=bound)
             reach = _ABOUT_SHARE if item.kind is not Kind.RATIO else 0.2

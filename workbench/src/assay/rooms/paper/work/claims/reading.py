@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from assay.rooms.paper.work.claims.facts import Cell, FactIndex
+from assay.rooms.paper.work.claims.facts import COUNTED_KEYS, Cell, FactIndex
 from assay.rooms.paper.work.claims.mentions import TARGET, WORKLOAD, Mention, MentionFinder, by_dimension, pairs_of
 from assay.rooms.paper.work.claims.quantities import Quantity, find_quantities
 from assay.rooms.paper.work.claims.sentences import REFERENCE_CLOSE, REFERENCE_OPEN, Sentence
@@ -49,7 +49,8 @@ _CLAUSE = re.compile(
 _PRONOUN = re.compile(r"\b(?:it|its|it's|they|their|both|this|that|these|there|the same)\b", re.IGNORECASE)
 _OPEN_QUESTION = re.compile(
     r"\b(?:would|could|might|may|should|whether|hypothes\w+|assum\w+|suppos\w+|likely|perhaps|possibly|if|expect\w*|"
-    r"plan(?:s|ned)?|intend\w*|hope\w*|predict\w*|unclear|unknown|must|needs?|requires?|required|wants?|"
+    r"plan(?:s|ned)?|intend\w*|hope\w*|predict\w*|unclear|unknown|must|needs? (?:about |some |at least |"
+    r"up to )?[0-9]|requires?|required|wants?|"
     r"target of|goal)\b|\?",
     re.IGNORECASE,
 )
@@ -179,4 +180,6 @@ def is_about_results(mentions: Sequence[Mention]) -> bool:
     dimensions = {mention.dimension for mention in mentions}
     if TARGET in dimensions or WORKLOAD in dimensions:
         return True
-    return "operation" in dimensions and bool(dimensions - {"operation"})
+    if "operation" in dimensions and dimensions - {"operation"}:
+        return True
+    return any(mention.pairs and set(mention.dimension.split("|")) <= set(COUNTED_KEYS) for mention in mentions)
