@@ -66,9 +66,7 @@ class Quantity:
     def agrees_with(self, value: float) -> bool:
         """Return whether a value rounds to this number, or satisfies its bound."""
         if self.bound in (BoundWord.MIN, BoundWord.MORE):
-            return value >= max(self.low, self.value * (1 - _SPEED = re.compile(r"faster|slower", re.IGNORECASE)
-"""Words that bound rates only: `faster than 1 MiB reads` bounds no size."""
-_BOUND_SLACK))
+            return value >= max(self.low, self.value * (1 - _BOUND_SLACK))
         if self.bound in (BoundWord.MAX, BoundWord.LESS):
             return value <= min(self.high, self.value * (1 + _BOUND_SLACK))
         return self.low <= value <= self.high
@@ -173,6 +171,8 @@ _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
     ),
 )
 _BOUND_BEFORE = [(bound, re.compile(rf"(?<!\w){words}\s?(?:a |an |only )?$", re.I)) for bound, words in _BOUNDS]
+_SPEED = re.compile(r"faster|slower", re.IGNORECASE)
+"""Words that bound rates only: `faster than 1 MiB reads` bounds no size."""
 _BOUND_SLACK = 0.005
 """A bound may be missed by this share: it is a rounded number, too."""
 _ABOUT_SHARE = 0.1
