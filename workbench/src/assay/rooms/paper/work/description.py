@@ -183,9 +183,9 @@ class DescribedPaper:
             raise LineError(self._path, first + wrong.line, wrong.fault.message, wrong.fault.hint) from None
         self.remarks += [ProseRemark(first + remark.line, remark.text, remark.kind) for remark in prose.remarks]
         self._check = self._check or SentenceCheck(self._views)
-        for line, finding in self._check.findings(prose.sentences):
-            text = f"{finding.kind}: `{finding.words}`: {finding.text}"
-            self.remarks.append(ProseRemark(first + line, text, finding.kind))
+        for line, slip in self._check.faults(prose.sentences):
+            text = f"{slip.kind}: `{slip.words}`: {slip.text}"
+            self.remarks.append(ProseRemark(first + line, text, slip.kind))
         self.remarks.sort(key=lambda remark: remark.line)
         return prose.blocks
 

@@ -20,10 +20,10 @@ _CHECKS = (check_axes, check_numbers, check_figures, check_comparisons, check_su
 
 
 class LineFault(NamedTuple):
-    """A finding with the line of its sentence, as sentences count them."""
+    """A fault with the line of its sentence, as sentences count them."""
 
     line: int
-    finding: SentenceFault
+    fault: SentenceFault
 
 
 class SentenceCheck:
@@ -34,20 +34,20 @@ class SentenceCheck:
         self._facts = FactIndex(views)
         self._finder = MentionFinder(self._facts)
 
-    def findings(self, sentences: Iterable[Sentence]) -> list[LineFault]:
+    def faults(self, sentences: Iterable[Sentence]) -> list[LineFault]:
         """Return what the data say against sentences of one text, in order."""
         found: list[LineFault] = []
         before: Reading | None = None
         for sentence in sentences:
             reading = read_sentence(sentence, self._finder, None if sentence.begins else before)
-            found += [LineFault(sentence.line, finding) for finding in self._of(reading)]
+            found += [LineFault(sentence.line, fault) for fault in self._of(reading)]
             before = reading
         return found
 
     def _of(self, reading: Reading) -> list[SentenceFault]:
-        """Return the findings of a sentence, each only once for the same words."""
+        """Return the faults of a sentence, each only once for the same words."""
         found: dict[str, SentenceFault] = {}
         for check in _CHECKS:
-            for finding in check(reading, self._facts):
-                found.setdefault(finding.words, finding)
+            for fault in check(reading, self._facts):
+                found.setdefault(fault.words, fault)
         return list(found.values())

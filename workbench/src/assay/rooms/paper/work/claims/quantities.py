@@ -171,6 +171,8 @@ _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
     ),
 )
 _BOUND_BEFORE = [(bound, re.compile(rf"(?<!\w){words}\s?(?:a |an |only )?$", re.I)) for bound, words in _BOUNDS]
+_DENIED = re.compile(r"\b(?:no|not|never|none|nowhere|neither|nor)\b[^,;:.]{0,60}$", re.IGNORECASE)
+_DENIED_BOUNDS = {BoundWord.MORE: BoundWord.MAX, BoundWord.LESS: BoundWord.MIN}
 _SPEED = re.compile(r"faster|slower", re.IGNORECASE)
 """Words that bound rates only: `faster than 1 MiB reads` bounds no size."""
 _BOUND_SLACK = 0.005
@@ -190,7 +192,8 @@ def find_quantities(text: str, blocked: Sequence[tuple[int, int]] = ()) -> list[
     """
     found = [*_numbers(text), *_worded(text)]
     found = [item for item in found if not any(start < item.end and item.start < end for start, end in blocked)]
-    found.sort(key=lambda item: item.start)
+    found.sort(key=lambda item: (item.start, -item.end))
+    found = [item for place, item in enumerate(found) if not place or item.start >= found[place - 1].end]
     return _with_ranges(text, _with_units_of_lists(text, found))
 
 
@@ -302,7 +305,8 @@ def _bounded(text: str, item: Quantity) -> Quantity:
         match = pattern.search(before)
         if match and (item.kind in (Kind.THROUGHPUT, Kind.OPERATIONS) or not _SPEED.match(match[0])):
             if bound is not BoundWord.ABOUT:
-                return replace(item, bound=bound)
+                is_denied = _DENIED.search(text, 0, item.start - len(match[0])) is not None
+                return replace(item, bound=_DENIED_BOUNDS.get(bound, bound) if is_denied else bound)
             reach = _ABOUT_SHARE if item.kind is not Kind.RATIO else 0.2
             if "order" in match[0].lower():
                 reach = 0.5
