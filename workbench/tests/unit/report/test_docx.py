@@ -12,6 +12,7 @@ from assay.report import document as doc
 from assay.report.document_look import Look
 from assay.report.docx.body import Body
 from assay.report.docx.package import render_docx
+from assay.report.draw.diagram import Diagram, TextShape
 from assay.report.typst import document_data
 
 pytest.importorskip("typst", reason="the extra `paper` is not installed")
@@ -130,6 +131,13 @@ def test_a_chart_is_a_vector_with_a_bitmap_of_the_same_shape(parts: dict[str, by
     (extent,) = set(re.findall(r'<wp:extent cx="(\d+)" cy="(\d+)"/>', text))
     assert width / height == pytest.approx(int(extent[0]) / int(extent[1]), rel=0.01) and width > 1000
     assert parts["word/media/picture1.svg"].startswith(b"<svg ")
+
+
+def test_a_diagram_has_all_that_it_shows_as_alternative_text() -> None:
+    shapes = (TextShape(5.0, 9.0, "host a"),)
+    block = doc.Chart("c", "Hosts", "Two hosts.", Diagram(200.0, 80.0, shapes, "host a is linked to host b."))
+    text = parts_of(document_of(block))["word/document.xml"].decode()
+    assert 'descr="Hosts. host a is linked to host b."' in text and ">Two hosts.<" in text
 
 
 def test_words_have_no_places_to_break_them(body: ElementTree.Element) -> None:

@@ -245,8 +245,7 @@ class Body:
     def _picture(self, one: Data) -> str:
         width, height = _size_of(one["svg"])
         scaled = one["width"] * height / width
-        words = f"{one['title']}. {one['caption']}".strip()
-        drawing = self._drawing(one["svg"], b"", one["width"], scaled, words)
+        drawing = self._drawing(one["svg"], b"", one["width"], scaled, one["alt"])
         caption = self._caption("Figure", "") + run_of(f"{one['title']}. ", "<w:b/>") + run_of(one["caption"])
         return _paragraph("Picture", drawing) + _paragraph("Caption", caption)
 
