@@ -210,6 +210,8 @@ def _section_data(section: doc.Section, look: Look) -> Iterator[Data]:
                 heading = data["text"]
             elif data["kind"] == "table" and data["wide"] and not data["landscape"] and not data["caption"]:
                 data["caption"] = f"{heading}."
+            elif data["kind"] == "picture":
+                data["wide"] = data["width"] > look.column_width
             yield data
 
 

@@ -157,6 +157,13 @@ def test_a_very_wide_table_has_pages_in_landscape_with_its_heading() -> None:
     assert 'w:val="nextPage"' in third
 
 
+def test_in_two_columns_a_small_picture_stays_in_its_column() -> None:
+    small = doc.Chart("c", "Hosts", "Two hosts.", Diagram(200.0, 80.0, (TextShape(5.0, 9.0, "a"),), "a"))
+    document = document_of(small, look=Look(columns=2))
+    text = Body(document_data(document), document.look).xml()
+    assert re.findall(r'<w:cols w:num="(\d)"', text) == ["1", "2"]
+
+
 def test_in_two_columns_charts_are_over_both() -> None:
     document = document_of(doc.Plots(((0, "a", ""),), (PLOT,)), doc.Paragraph("after"), look=Look(columns=2))
     text = Body(document_data(document), document.look).xml()

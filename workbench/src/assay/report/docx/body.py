@@ -165,7 +165,7 @@ class Body:
         pages = "text"
         if block["kind"] == "table" and block["landscape"]:
             pages = "landscape"
-        elif self._look.columns > 1 and (block["kind"] == "picture" or block.get("wide")):
+        elif self._look.columns > 1 and block.get("wide"):
             pages = "wide"
         if pages != self._pages:
             self._end_pages(self._pages)
