@@ -84,6 +84,12 @@ class Selection:
             check_property(key, self._all)
         self._order = {key: self._values_in_order(key) for key in options.where}
 
+    @property
+    def targets(self) -> list[str]:
+        """The targets of the runs, in the order of their studies, whether they are chosen or not."""
+        views = {id(one.view): one.view for one in self._all}.values()
+        return list(dict.fromkeys(target for view in views for target in view.targets))
+
     def sorted_values(self, key: str, results: Iterable[RunResult]) -> list[AxisValue]:
         """Return the values of a property: as the author lists them, else numbers ascending, else as they come."""
         found = list(dict.fromkeys(result.value(key) for result in results))
@@ -92,8 +98,7 @@ class Selection:
 
     def _values_in_order(self, key: str) -> list[AxisValue]:
         found: list[AxisValue] = []
-        targets = [target for view in {id(one.view): one.view for one in self._all}.values() for target in view.targets]
-        found += list(dict.fromkeys(targets)) if key == "target" else []
+        found += self.targets if key == "target" else []
         found += [value for value in dict.fromkeys(one.value(key) for one in self._all) if value not in found]
         if all(_is_number(value) for value in found if value is not None):
             found.sort(key=lambda value: (value is None, float(value) if _is_number(value) else 0.0))  # type: ignore[arg-type]

@@ -88,9 +88,9 @@ class ChartContents:
     def number(self, series: Key) -> int:
         """Return the number of a line or bar, which selects its look; a target has the same in every chart."""
         if self.series_names == ("target",):
-            every = self.selection.sorted_values("target", self.selection.results)
+            every = self.selection.targets
             if len(every) <= MAX_SERIES:
-                return every.index(series[0])
+                return every.index(str(series[0]))
         return self.series().index(series)
 
     def name(self, series: Key) -> str:
