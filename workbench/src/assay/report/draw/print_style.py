@@ -30,6 +30,7 @@ _LINES: tuple[tuple[str, Style], ...] = (
     ("interval", {"stroke": "SHADE", "stroke-width": "1.6"}),
     ("range", {"stroke": INK, "stroke-width": "1.2"}),
     ("join", {"stroke": "SHADE", "stroke-width": "1.2"}),
+    ("task", {"stroke": "SHADE", "stroke-width": "9"}),
     ("middle", {"stroke": INK, "stroke-width": "2"}),
     ("one", {"stroke": INK, "stroke-dasharray": "4 3"}),
     ("change", {"stroke": "SHADE", "stroke-width": "1.4", "stroke-dasharray": "4 3"}),

@@ -10,4 +10,5 @@ ROOM = Room(
             after="catalog",
         ),
     },
+    paper_parts={"advice": "assay.rooms.advice.shown.paper_part:ADVICE"},
 )

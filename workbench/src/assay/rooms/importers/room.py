@@ -16,14 +16,17 @@ ROOM = Room(
         ),
     },
     sections={"assay.rooms.importers.shown.section:section": "evidence"},
-    paper_parts={
-        "imported_table": "assay.rooms.importers.shown.paper_parts:TABLE",
-        "imported_chart": "assay.rooms.importers.shown.paper_parts:CHART",
-    },
     hooks={
         "imported_blocks": "assay.rooms.importers.shown.figures:case_blocks",
+        "imported_figures": "assay.rooms.importers.shown.figures:imported_figures",
         "audit_blocks": "assay.rooms.importers.shown.section:audit_blocks",
         "audit_words": "assay.rooms.importers.shown.section:audit_words",
         "run_of_outputs": "assay.rooms.importers.work.temporary:run_of_outputs",
+    },
+    paper_parts={
+        "imported_table": "assay.rooms.importers.shown.paper_parts:TABLE",
+        "imported_chart": "assay.rooms.importers.shown.paper_parts:CHART",
+        "audit": "assay.rooms.importers.shown.paper_audit:AUDIT",
+        "printed": "assay.rooms.importers.shown.paper_printed:PRINTED",
     },
 )

@@ -73,13 +73,13 @@ def command(
         raise AssayError("standard output is closed", "redirect it to a file or a pipe, such as > advice.txt")
     page = None if output is None else OutputFile(output, PAGE_MARK, force)
     check_one_printed(json=as_json, output=page)
-    stated, source = _read(need)
+    stated, source = read_need(need)
     if page is not None and page.path.exists() and page.path.samefile(need):
         raise AssayError(f"--output {output}: this is the need itself", "name another file")
     requested = _with_options(stated, design, term)
     base = need.absolute().parent
-    books = _books(requested, source, need, book)
-    _check_names(requested, books, source, need, bool(design))
+    books = need_books(requested, source, need, book)
+    check_names(requested, books, source, need, bool(design))
     known = _evidence(evidence, out)
     try:
         advice = advise(requested, books, known, base)
@@ -115,7 +115,7 @@ def _write_page(advice: "Advice", page: OutputFile) -> None:
         note(f"the page is {page.path}")
 
 
-def _books(need: "Need", source: "YamlSource", path: Path, refs: list[str]) -> "tuple[PriceBook, ...]":
+def need_books(need: "Need", source: "YamlSource", path: Path, refs: list[str]) -> "tuple[PriceBook, ...]":
     """Return the price books of the command line, else of the need; relative paths in a need start at its folder."""
     from assay.money.books.books import load_book
 
@@ -153,7 +153,7 @@ def _default_books(need: "Need") -> "tuple[PriceBook, ...]":
     return tuple(found) or tuple(map(load_book, DEFAULT_BOOKS))
 
 
-def _read(path: Path) -> "tuple[Need, YamlSource]":
+def read_need(path: Path) -> "tuple[Need, YamlSource]":
     """Return the need in a file, and the source with the lines of its values."""
     from assay.model.user_files import read_user_file
     from assay.model.user_text import MAX_FILE_BYTES
@@ -189,7 +189,7 @@ def _with_options(need: "Need", designs: list[str], term: str) -> "Need":
     return need.model_copy(update={**changes, **({"term": term} if term else {})})
 
 
-def _check_names(
+def check_names(
     need: "Need", books: "tuple[PriceBook, ...]", source: "YamlSource", path: Path, designs_replaced: bool
 ) -> None:
     """Raise an error, with the line of the need, if something that the need names does not exist."""

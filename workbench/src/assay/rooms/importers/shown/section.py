@@ -49,7 +49,7 @@ def audit_words(folder: Path) -> str:
     Args:
         folder: The folder of an imported run.
     """
-    found = [one for one in _audited(folder)[1] if one.severity in GRAVE]
+    found = [one for one in audited_run(folder)[1] if one.severity in GRAVE]
     if not found:
         return ""
     counts = Counter(one.severity for one in found)
@@ -60,7 +60,7 @@ def audit_words(folder: Path) -> str:
 
 
 @lru_cache(maxsize=1)
-def _audited(folder: Path) -> tuple[list[ToolOutput], list[AuditFinding]]:
+def audited_run(folder: Path) -> tuple[list[ToolOutput], list[AuditFinding]]:
     """Return what a run was imported from, and the findings, both used twice in a report."""
     outputs = outputs_of_run(folder)
     return outputs, audit(outputs, MachineFacts())
@@ -72,7 +72,7 @@ def audit_blocks(folder: Path) -> list[Block]:
     Args:
         folder: The folder of an imported run.
     """
-    outputs, findings = _audited(folder)
+    outputs, findings = audited_run(folder)
     known = next((output.facts for output in outputs if output.facts), None)
     title: list[Block] = [Heading("Audit", "imported-audit", 3)]
     if known is not None:

@@ -17,6 +17,8 @@ FUNCTIONS = (*OVER_ROWS, "floor", "first", "price")
 `price(dimension, item)` is that of the roles file's price book; `price(item)` of an instance."""
 HOURS = "hours_per_month"
 """Name of the hours of a month of the price book."""
+TABLE = "table"
+"""Name of the condition of a function that names another table."""
 _QUOTED = re.compile(r"`([^`]*)`")
 _MAX_NODES = 100
 _HINT = 'write it like "a + b", "cost / rate" or "mean(run1, run2)", with headings of columns'
@@ -63,10 +65,18 @@ class Operation(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One of `FUNCTIONS` with its arguments."""
+    """One of `FUNCTIONS` with its arguments.
+
+    Attributes:
+        where: Headings of another table, each with the text, or the bound of numbers such as `>256`, that the rows have
+            which the function is over.
+        table: File name of that table; empty: the one of the column's role.
+    """
 
     function: str
     arguments: "tuple[Node, ...]"
+    where: tuple[tuple[str, str], ...] = ()
+    table: str = ""
 
 
 Node = FormulaNumber | Name | Text | Operation | Call
@@ -105,11 +115,26 @@ def _node(found: ast.expr, headings: list[str]) -> Node:
         return Name(headings[int(quoted[1])] if quoted and int(quoted[1]) < len(headings) else found.id)
     elif isinstance(found, ast.BinOp) and type(found.op) in _OPERATORS:
         return Operation(_OPERATORS[type(found.op)], _node(found.left, headings), _node(found.right, headings))
-    elif isinstance(found, ast.Call) and isinstance(found.func, ast.Name) and not found.keywords and found.args:
-        if found.func.id not in FUNCTIONS:
-            raise FormulaError(f"there is no function `{found.func.id}`", choices_hint(found.func.id, FUNCTIONS))
-        return Call(found.func.id, tuple(_node(each, headings) for each in found.args))
+    elif isinstance(found, ast.Call) and isinstance(found.func, ast.Name) and found.args:
+        return _call(found.func.id, found, headings)
     raise FormulaError("a formula has numbers, headings, + - * / and functions")
+
+
+def _call(function: str, found: ast.Call, headings: list[str]) -> Call:
+    """Return a call, with the conditions that its keywords are."""
+    if function not in FUNCTIONS:
+        raise FormulaError(f"there is no function `{function}`", choices_hint(function, FUNCTIONS))
+    where = {}
+    for keyword in found.keywords:
+        value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+        if function not in OVER_ROWS or keyword.arg is None or not isinstance(value, str):
+            raise FormulaError(
+                f"`{function}` has a condition that is none",
+                f'write it like max(rate, {TABLE}="rates.csv", type="ssd")',
+            )
+        where[keyword.arg] = value
+    table = where.pop(TABLE, "")
+    return Call(function, tuple(_node(each, headings) for each in found.args), tuple(where.items()), table)
 
 
 def formula_text(node: Node) -> str:
@@ -121,7 +146,9 @@ def formula_text(node: Node) -> str:
     if isinstance(node, Text):
         return f'"{node.text}"'
     if isinstance(node, Call):
-        return f"{node.function}({', '.join(map(formula_text, node.arguments))})"
+        table = [f'{TABLE}="{node.table}"'] if node.table else []
+        conditions = [f'{heading}="{text}"' for heading, text in node.where]
+        return f"{node.function}({', '.join([*map(formula_text, node.arguments), *table, *conditions])})"
     return f"{_side(node.left, node.sign, False)} {node.sign} {_side(node.right, node.sign, True)}"
 
 
@@ -139,6 +166,14 @@ def headings_of(node: Node) -> Iterator[str]:
         yield node.heading
     for part in parts_of(node):
         yield from headings_of(part)
+
+
+def calls_of(node: Node) -> Iterator[Call]:
+    """Yield the functions that a formula calls."""
+    if isinstance(node, Call):
+        yield node
+    for part in parts_of(node):
+        yield from calls_of(part)
 
 
 def parts_of(node: Node) -> tuple[Node, ...]:

@@ -1,5 +1,6 @@
 """The cells of a table, and of those beside it that its formulas sum up, for the audit."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from assay.model.escape import escape_line
 from assay.model.secret import redact
 from assay.model.user_files import read_user_file
 from assay.rooms.importers.work.results import OutputError, SourceTable
-from assay.rooms.importers.work.table_formula import Name, Node, headings_of, parse_formula
+from assay.rooms.importers.work.table_formula import Name, Node, calls_of, headings_of, parse_formula
 from assay.rooms.importers.work.table_roles import ColumnRole, Roles, RolesFile
 from assay.rooms.importers.work.table_text import TextTable, read_table
 
@@ -31,9 +32,10 @@ def source_of(table: TextTable, stated: RolesFile, path: str) -> SourceTable | N
     others: dict[str, SourceTable] = {}
     for heading, column in stated.roles.columns.items():
         if column.formula:
-            if column.table and column.table not in others:
-                others[column.table] = _other(table, column.table, path)
-            _check_headings(table, heading, column, stated.roles, others.get(column.table))
+            names = filter(None, (column.table, *(call.table for call in calls_of(parse_formula(column.formula)))))
+            used = {name: others.get(name) or _other(table, name, path) for name in names}
+            others |= used
+            _check_headings(table, heading, column, stated.roles, used)
     found = _cells(table, path)
     return found.model_copy(update={"roles": stated.text, "others": tuple(others.values())})
 
@@ -63,14 +65,24 @@ def _other(table: TextTable, name: str, path: str) -> SourceTable:
 
 
 def _check_headings(
-    table: TextTable, heading: str, column: ColumnRole, roles: Roles, other: SourceTable | None
+    table: TextTable, heading: str, column: ColumnRole, roles: Roles, others: Mapping[str, SourceTable]
 ) -> None:
-    """Refuse headings of formulas that no column has; errors as in `source_of`."""
-    known = {*table.headings, *(other.headings if other else ()), *({"hours_per_month"} if roles.book else ())}
+    """Refuse headings of formulas that no column has, conditions without a table; errors as in `source_of`."""
+    known = {*table.headings, *({"hours_per_month"} if roles.book else ())}.union(
+        *(other.headings for other in others.values())
+    )
     formula: Node = parse_formula(column.formula)
     missing = [name for name in headings_of(formula) if name not in known]
-    missing += [name for name in column.by if name not in table.headings or (other and name not in other.headings)]
-    missing += [name for name in column.where if other and name not in other.headings]
+    missing += [name for name in column.by if name not in table.headings]
+    for call in calls_of(formula):
+        other = others.get(call.table or column.table)
+        if other is None and call.where:
+            where = f"the formula of column `{heading}`"
+            hint = f'name it: {call.function}(rate, table="rates.csv", {call.where[0][0]}="...")'
+            raise OutputError(table.line, f"{where}: conditions choose rows of another table", hint)
+        if other is not None:
+            conditions = (*column.by, *column.where, *(name for name, _ in call.where))
+            missing += [name for name in conditions if name not in other.headings]
     if missing:
         where = f"the formula of column `{heading}`"
         hint = "headings that are no plain words stand between backticks"

@@ -9,6 +9,9 @@ from assay.report.paper_part import PaperContext, PartKind, part_of_each
 from assay.report.selection.charts import ChartOptions, chart_blocks
 from assay.report.selection.tables import TableOptions, table_blocks
 from assay.rooms.paper.work import parts
+from assay.rooms.paper.work.price_part import PRICE
+from assay.rooms.paper.work.references_part import REFERENCES
+from assay.rooms.paper.work.schedule_part import SCHEDULE
 
 _OF_RUNS = {
     "abstract": ("Abstract", parts.abstract_blocks),
@@ -33,5 +36,6 @@ def part_kinds() -> Mapping[str, PartKind]:
     """Return the kinds by name; the usual ones in the order of a paper that no description orders."""
     usual = {name: PartKind(part_of_each(make), title, is_usual=True) for name, (title, make) in _OF_RUNS.items()}
     ordered = {"table": PartKind(_tables, options=TableOptions), "chart": PartKind(_charts, options=ChartOptions)}
+    own = {"price": PRICE, "schedule": SCHEDULE, "references": REFERENCES}
     added = {name: load(reference) for room in rooms() for name, reference in room.paper_parts.items()}
-    return usual | ordered | added
+    return usual | ordered | own | added

@@ -13,6 +13,7 @@ from assay.rooms.importers.work.table_formula import (
     Name,
     Node,
     Operation,
+    calls_of,
     formula_text,
     headings_of,
 )
@@ -144,7 +145,7 @@ def _changes(table: AuditedTable, heading: str, formula: Node) -> Iterator[tuple
     yield from ((other, 1.0, "") for other in changed)
     named = dict.fromkeys(headings_of(formula))
     others = [column.heading for column in table.numeric if column.heading not in (heading, *named)]
-    if table.roles.columns[heading].table:
+    if table.roles.columns[heading].table or any(call.table for call in calls_of(formula)):
         others = []
     swapped = [_renamed(formula, old, new) for old in named for new in others]
     yield from ((other, 1.0, "") for other in swapped)
@@ -155,7 +156,7 @@ def _changes(table: AuditedTable, heading: str, formula: Node) -> Iterator[tuple
 def _with_functions(node: Node, among: Sequence[str] = _MANY) -> Iterator[Node]:
     """Yield a formula with one of its functions of many numbers changed."""
     if isinstance(node, Call) and node.function in among:
-        yield from (Call(name, node.arguments) for name in among if name != node.function)
+        yield from (node._replace(function=name) for name in among if name != node.function)
     elif isinstance(node, Operation):
         yield from (node._replace(left=left) for left in _with_functions(node.left, among))
         yield from (node._replace(right=right) for right in _with_functions(node.right, among))

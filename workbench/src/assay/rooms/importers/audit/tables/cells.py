@@ -179,7 +179,8 @@ class AuditedTable:
 
     def described(self, row: int) -> str:
         """Return what a row is of: its keys, or its first texts."""
-        columns = self.keys or [column for column in self.columns.values() if not column.is_numeric][:2]
+        texts = (each for name, each in self.columns.items() if not each.is_numeric and self.role(name) != DERIVED)
+        columns = self.keys or tuple(texts)[:2]
         return " / ".join(dict.fromkeys(column.texts[row] for column in columns if column.texts[row]))
 
     def rows(self) -> Iterator[int]:

@@ -6,12 +6,14 @@ from typing import NamedTuple
 from assay.rooms.importers.audit.tables.alternatives import Alternative, alternative
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableFinding
 from assay.rooms.importers.audit.tables.formulas import CellPlace, has_inputs, value_of
-from assay.rooms.importers.audit.tables.intervals import Interval, combined, cut_off, last_place, rounded
+from assay.rooms.importers.audit.tables.intervals import Interval, StatedBound, combined, cut_off, last_place, rounded
 from assay.rooms.importers.audit.tables.repeated import summary_function
 from assay.rooms.importers.audit.tables.search import found_formulas
 from assay.rooms.importers.work.table_formula import Node, formula_text, parse_formula
 from assay.rooms.importers.work.table_roles import ColumnRole
 
+MAX_FORMULA = 90
+"""Most letters of a formula that a finding on a bound has."""
 MAX_SHOWN = 3
 """Most cells of a column whose numbers a finding has."""
 
@@ -97,6 +99,51 @@ def cut_cells(table: AuditedTable) -> Iterator[TableFinding]:
             text = f"{_cells(table, column, cut)}: cut off instead of rounded"
             lines = tuple(table.lines[row] for row in cut[1:])
             yield TableFinding(table.lines[cut[0]], column.heading, text, {"cells": len(cut)}, lines)
+
+
+class BoundedCell(NamedTuple):
+    """A cell of a derived column that is a bound, such as `<1`, with what its formula gives."""
+
+    heading: str
+    row: int
+    bound: StatedBound
+    formula: Node
+    value: Interval
+
+
+def bounded_cells(table: AuditedTable) -> Iterator[BoundedCell]:
+    """Yield the cells of derived columns that are bounds, of which the formula gives something."""
+    for heading, role in table.roles.columns.items():
+        if not role.formula or heading not in table.columns:
+            continue
+        formula = parse_formula(role.formula)
+        for row in table.rows():
+            bound = StatedBound.read(table.columns[heading].texts[row])
+            value = None if bound is None else value_of(formula, CellPlace(table, row, role))
+            if bound is not None and value is not None:
+                yield BoundedCell(heading, row, bound, formula, value)
+
+
+def stated_bounds(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield cells that are bounds which what their formula gives is not within."""
+    yield from _exceeded_bounds(table, of_words=False)
+
+
+def bounds_of_words(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield the same for bounds that a reader has put for words of a text, such as `<1.5?`."""
+    yield from _exceeded_bounds(table, of_words=True)
+
+
+def _exceeded_bounds(table: AuditedTable, of_words: bool) -> Iterator[TableFinding]:
+    for cell in bounded_cells(table):
+        if cell.bound.is_of_words is not of_words or cell.bound.allows(cell.value):
+            continue
+        text = table.columns[cell.heading].texts[cell.row].rstrip(" ?")
+        shown = f"{cell.value.middle:#.3g}".rstrip(".")
+        how = formula_text(cell.formula)
+        how = how if len(how) <= MAX_FORMULA else "what follows from other cells"
+        words = f"{how} is {shown} in `{table.described(cell.row)}`, not {text}"
+        yield TableFinding(table.lines[cell.row], cell.heading, words, {"computed": shown, "stated": text})
 
 
 def other_formula(table: AuditedTable) -> Iterator[TableFinding]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from assay.model.money.price import PriceBook
 from assay.money.books.books import book_names, load_book
 from assay.rooms.importers.audit.tables.cells import AuditedTable
-from assay.rooms.importers.audit.tables.intervals import Interval, combined, exactly, over_many
+from assay.rooms.importers.audit.tables.intervals import Interval, StatedBound, combined, exactly, over_many
 from assay.rooms.importers.work.table_formula import (
     HOURS,
     OVER_ROWS,
@@ -61,7 +61,7 @@ def _named(heading: str, place: CellPlace) -> Interval | None:
 def _called(node: Call, place: CellPlace) -> Interval | None:
     if node.function == "price":
         return _price(node.arguments, place)
-    if node.function in OVER_ROWS and place.role.table:
+    if node.function in OVER_ROWS and (node.table or place.role.table):
         return _over_rows(node, place)
     if node.function == "first":
         return value_of(node.arguments[0], place._replace(row=_first_row(place)))
@@ -87,15 +87,24 @@ def _first_row(place: CellPlace) -> int:
 
 def _over_rows(node: Call, place: CellPlace) -> Interval | None:
     """Return a function of a column over those rows of another table that belong to a row of this one."""
-    other, role = place.table.others.get(place.role.table), place.role
+    role = place.role
+    other = place.table.others.get(node.table or role.table)
     if other is None or len(node.arguments) != 1:
         return None
-    wanted = {name: place.table.columns[name].texts[place.row] for name in role.by} | role.where
-    rows = _index(other, tuple(wanted)).get(tuple(wanted.values()), [])
+    wanted = {name: place.table.columns[name].texts[place.row] for name in role.by} | role.where | dict(node.where)
+    bounds = {name: found for name, text in wanted.items() if (found := StatedBound.read(text)) is not None}
+    texts = {name: text for name, text in wanted.items() if name not in bounds}
+    rows = _index(other, tuple(texts)).get(tuple(texts.values()), [])
+    rows = [row for row in rows if all(_is_within(other, name, row, bound) for name, bound in bounds.items())]
     inner = role.model_copy(update={"table": ""})
     values = [value_of(node.arguments[0], CellPlace(other, row, inner)) for row in rows]
     known = [each for each in values if each is not None]
     return over_many(node.function, known) if known else None
+
+
+def _is_within(table: AuditedTable, heading: str, row: int, bound: StatedBound) -> bool:
+    value = table.number(heading, row)
+    return value is not None and bound.allows(value)
 
 
 def _index(table: AuditedTable, names: tuple[str, ...]) -> dict[tuple[str, ...], list[int]]:

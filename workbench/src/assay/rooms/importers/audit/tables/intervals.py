@@ -8,6 +8,7 @@ from typing import NamedTuple
 SLACK = 1e-9
 """Share by which ranges are widened: more than floating-point arithmetic is off."""
 _PRINTED = re.compile(r"-?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]{1,2})?|-?\.[0-9]+")
+_BOUND = re.compile(r"(<=|>=|<|>) *([0-9]{1,20}(?:\.[0-9]{1,20})?)( *\?)?")
 _MAX_DIGITS = 40
 
 
@@ -31,6 +32,34 @@ class Interval(NamedTuple):
         """Return whether some number is in both."""
         slack = SLACK * max(abs(self.low), abs(self.high), abs(other.low), abs(other.high))
         return self.low <= other.high + slack and other.low <= self.high + slack
+
+
+class StatedBound(NamedTuple):
+    """A bound as a text states it, such as `>256` or `<= 1.5`.
+
+    Attributes:
+        sign: One of `<`, `<=`, `>`, `>=`.
+        is_of_words: The text has words such as "little", for which a reader has put the number: `<1.5?`.
+    """
+
+    sign: str
+    value: float
+    is_of_words: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> "StatedBound | None":
+        """Return the bound that a text is; None if it is none."""
+        found = _BOUND.fullmatch(text)
+        return cls(found[1], float(found[2]), bool(found[3])) if found else None
+
+    def allows(self, number: Interval) -> bool:
+        """Return whether some number of a range is within the bound."""
+        slack = SLACK * max(abs(self.value), abs(number.low), abs(number.high))
+        if self.sign == "<=":
+            return number.low <= self.value + slack
+        if self.sign == ">=":
+            return number.high >= self.value - slack
+        return number.low < self.value - slack if self.sign == "<" else number.high > self.value + slack
 
 
 def is_printed_number(text: str) -> bool:

@@ -130,14 +130,15 @@ def different_values(table: AuditedTable) -> Iterator[TableFinding]:
             continue
         first = seen.setdefault(what.texts[row], row)
         if first != row and not _same(value, first, row):
-            text = f"{what.texts[row]} is {value.texts[row]} in {place.texts[row]}, and {value.texts[first]} in "
+            text = f"{what.texts[row]}: {value.texts[row]} in {place.texts[row]}, and {value.texts[first]} in "
             lines = (table.lines[first],)
             yield TableFinding(table.lines[row], value.heading, f"{text}{place.texts[first]}", {}, lines)
 
 
 def _same(column: TableColumn, one: int, two: int) -> bool:
     if column.digits[one] and column.digits[two]:
-        return _wide(column.digits[one]).overlaps(_wide(column.digits[two]))
+        units = {unit for row in (one, two) if (unit := re.sub(r"[\d.,\s]", "", column.texts[row]))}
+        return len(units) < 2 and _wide(column.digits[one]).overlaps(_wide(column.digits[two]))
     return _plain(column.texts[one]) == _plain(column.texts[two])
 
 

@@ -29,6 +29,20 @@ TABLE_RULES: tuple[TableRule, ...] = (
         derived.derived_cells,
     ),
     TableRule(
+        "stated-bound",
+        "error",
+        "A bound that a text states, such as `<1`, does not hold for what follows from other cells.",
+        "arithmetic: no number within the printed rounding is within the bound",
+        derived.stated_bounds,
+    ),
+    TableRule(
+        "bound-of-words",
+        "warning",
+        "A bound that a reader has put for words of a text, such as `<1.5?` for little, does not hold.",
+        "arithmetic, with the reader's number: it is written beside the table, and another one may be as good",
+        derived.bounds_of_words,
+    ),
+    TableRule(
         "cut-off",
         "warning",
         "Cells that follow from others are cut off where rounding gives another last digit.",
@@ -220,6 +234,6 @@ def recomputed_cells(outputs: Sequence[ToolOutput]) -> RecomputedCells:
     """Return how many derived cells of the tables that outputs were read from were recomputed."""
     tables = [AuditedTable(output.table) for output in outputs if output.table is not None]
     columns = [column for table in tables for column in derived.recomputed(table)]
-    return RecomputedCells(
-        sum(len(column.values) for column in columns), len(columns), sum(len(column.unknown) for column in columns)
-    )
+    bounds = sum(1 for table in tables for _ in derived.bounded_cells(table))
+    unknown = sum(len(column.unknown) for column in columns)
+    return RecomputedCells(sum(len(column.values) for column in columns) + bounds, len(columns), unknown)

@@ -1,0 +1,205 @@
+"""The part `price` of papers: designs by several price books, and the tables of a published paper computed again."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.money.price import DEFAULT_BOOK, PriceBook, one_currency
+from assay.model.money.use import DesignChoice, Use
+from assay.report import numbers
+from assay.report.document import Block, Cell, Column, Num, Paragraph, Table
+from assay.report.paper_part import PaperContext, PartKind, PartOptions
+from assay.report.pricing import money_cell
+
+if TYPE_CHECKING:
+    from assay.money.papers.presets import ComputedFigure, TableRow
+
+
+class PriceOptions(PartOptions):
+    """Options of the part.
+
+    Attributes:
+        preset: A paper whose tables are computed again, in place of all else.
+        designs: Designs as `assay price` takes them, `NAME:key=value`.
+        books: Price books, the oldest first.
+        capacity: Each design is sized for it, such as `40TB`; empty: as its values say.
+        names: Design as written above -> its name in the table.
+        caption: Words below the table.
+    """
+
+    preset: str = ""
+    designs: tuple[str, ...] = ()
+    books: tuple[str, ...] = (DEFAULT_BOOK,)
+    capacity: str = ""
+    names: dict[str, str] = Field(default_factory=dict)
+    caption: Annotated[str, Field(max_length=1000)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    """What a design costs a month by one book; `month` is None if the book lacks a price, which `why` says.
+
+    Attributes:
+        dates: Those of the prices that were used.
+    """
+
+    month: Decimal | None
+    usable: int
+    why: str = ""
+    dates: tuple[dt.date, ...] = ()
+
+
+def price_blocks(options: PriceOptions, context: PaperContext) -> list[Block]:
+    """Return a table of designs by books, or the tables of a preset.
+
+    Raises:
+        AssayError: A design, book, capacity or preset is wrong, or no book prices a design.
+    """
+    if options.preset:
+        if options.designs or options.capacity:
+            raise AssayError("a preset has its own designs", "leave `designs` and `capacity` out, or `preset`")
+        return list(_preset_blocks(options))
+    if not options.designs or not options.books:
+        raise AssayError("no design, or no book, is named", "write designs: [nfs-gp3] and books: [aws-us-east-1]")
+    return _design_blocks(options, context)
+
+
+def _design_blocks(options: PriceOptions, context: PaperContext) -> list[Block]:
+    from assay.money.books.books import load_book
+
+    books = [load_book(name, context.folder) for name in options.books]
+    one_currency(books)
+    rows: list[tuple[Cell, ...]] = []
+    missing: dict[str, list[str]] = {}
+    dates: list[list[dt.date]] = [[] for _ in books]
+    for written in options.designs:
+        name = options.names.get(written, written)
+        priced = [_priced(written, options.capacity, book, context) for book in books]
+        for one, days in zip(priced, dates, strict=True):
+            days += one.dates
+            if one.why:
+                missing.setdefault(one.why, []).append(name)
+        first, last = priced[0].month, priced[-1].month
+        ratio = float(last / first) if first and last is not None and len(books) > 1 else None
+        usable = Num(f"{priced[0].usable / 1e12:.4g}", float(priced[0].usable))
+        months = [money_cell(one.month) for one in priced]
+        rows.append((name, usable, *months, *([_ratio(ratio)] if len(books) > 1 else [])))
+    columns = [Column("Design"), Column("Usable", "TB", is_numeric=True)]
+    columns += [Column(book.book, f"{book.currency} a month", is_numeric=True) for book in books]
+    columns += [Column("Last ÷ first", is_numeric=True)] if len(books) > 1 else []
+    used = "; ".join(_dates_words(book, days) for book, days in zip(books, dates, strict=True))
+    caption = " ".join((options.caption or "Cost of a month, all of it switched on, on demand.", f"Prices: {used}."))
+    found: list[Block] = [Table("price", tuple(columns), tuple(rows), caption)]
+    why = [f"{numbers.listing(names)}: {reason}." for reason, names in missing.items()]
+    return [*found, Paragraph(" ".join(why))] if why else found
+
+
+def _dates_words(book: PriceBook, days: Sequence[dt.date]) -> str:
+    """Return a book with the dates of the prices that were used of it."""
+    ends = " to ".join(dict.fromkeys(str(day) for day in (min(days, default=book.date), max(days, default=book.date))))
+    return f"{book.book}, {ends}, {book.hours_per_month} hours a month"
+
+
+def _ratio(value: float | None) -> Num:
+    return Num(numbers.NONE if value is None else f"{value:.2f}×", value)
+
+
+def _priced(written: str, capacity: str, book: PriceBook, context: PaperContext) -> _Priced:
+    from assay.cli.money.price_choose import combine_designs
+    from assay.cli.money.price_sizing import parse_capacity, size_designs
+    from assay.money.cost.limits import design_limits
+    from assay.money.cost.metrics import price_design
+
+    file = context.folder / written
+    ((chosen, design),) = combine_designs([str(file) if file.is_file() else written], [], [])
+    if capacity and not {"capacity", "stored"} & chosen.set.keys():
+        ((chosen, design),) = size_designs([(chosen, design)], parse_capacity(capacity))
+    try:
+        option = price_design(
+            DesignChoice(design=chosen.design, set=chosen.set), design, book, "on-demand", None, Use()
+        )
+    except AssayError as error:
+        if error.exit_code != EXIT_REFUSED:
+            raise
+        return _Priced(None, design_limits(design).usable, error.message)
+    used = tuple(book.date_of(row) for row in option.cost.rows)
+    return _Priced(option.cost.month, option.limits.usable, "", used)
+
+
+def _preset_blocks(options: PriceOptions) -> Iterator[Block]:
+    from assay.money.papers.presets import figures, load_preset, table_rows, wrong_groups
+
+    preset = load_preset(options.preset)
+    rows, found = table_rows(preset), figures(preset)
+    costs = [cell for row in rows for cell in row.cells.values()]
+    printed = [one for one in (*costs, *found) if one.printed is not None]
+    right = sum(bool(one.is_right) for one in printed)
+    yield Paragraph(
+        options.caption
+        or f"{right} of {len(printed)} printed figures follow from {preset.book} and the catalogue; {preset.source}."
+    )
+    for name in dict.fromkeys(row.table for row in rows):
+        yield _cost_table(name, [row for row in rows if row.table == name])
+    if found:
+        cells = tuple(
+            (
+                one.group if one.group == one.what else f"{one.what}: {one.group}",
+                one.unit,
+                Num(one.printed or numbers.NONE, float(one.printed) if one.printed else None),
+                Num(one.text, float(one.value)),
+                one.how,
+            )
+            for one in found
+        )
+        columns = (
+            Column("Figure"),
+            Column("Unit"),
+            Column("Printed", is_numeric=True),
+            Column("Computed", is_numeric=True),
+            Column("How"),
+        )
+        yield Table("figures", columns, cells, "Figures outside of cost tables, as printed and as computed.")
+    if words := list(_reasons(wrong_groups([*costs, *found]))):
+        yield Paragraph(" ".join(words))
+
+
+def _cost_cell(one: "ComputedFigure") -> Num:
+    return Num(one.text if one.is_right is not False else f"{one.printed} ({one.text})", float(one.value))
+
+
+def _cost_table(name: str, rows: "Sequence[TableRow]") -> Table:
+    """Return a cost table, with the computed figure in brackets where another one is printed."""
+    keys = list(rows[0].cells)
+    titles = [key.removeprefix("cost_").removesuffix("_usd").replace("_", " ") for key in keys]
+    unit = rows[0].cells[keys[0]].unit
+    columns = [Column("Instance"), Column("Storage", "TB", is_numeric=True)]
+    columns += [Column(title, unit, is_numeric=True) for title in titles]
+    body: list[tuple[Cell, ...]] = []
+    for row in rows:
+        storage = Num(f"{float(row.storage_tb):.4g}", float(row.storage_tb))
+        costs = [_cost_cell(row.cells[key]) for key in keys]
+        body.append((str(row.set.get("instance", "")), storage, *costs))
+    is_right = all(cell.is_right is not False for row in rows for cell in row.cells.values())
+    marks = (
+        "as printed, and as computed" if is_right else "as printed, with what is computed in brackets where it differs"
+    )
+    caption = f"{name.replace('_', ' ').capitalize()}, {marks}."
+    return Table(name, tuple(columns), tuple(body), caption)
+
+
+def _reasons(groups: "Mapping[str, Sequence[ComputedFigure]]") -> Iterator[str]:
+    """Yield which common mistake gives the printed figures of each group that are not what is computed."""
+    from assay.money.papers.audit import mistakes_text
+
+    for group, some in groups.items():
+        reasons = " or ".join(mistakes_text(mistakes) for mistakes in some[0].mistakes)
+        words = f"the printed figures are as {reasons}" if reasons else "no known mistake gives what is printed"
+        yield f"{group[:1].upper()}{group[1:]}: {words}."
+
+
+PRICE = PartKind(price_blocks, "", PriceOptions, short_option="preset")
