@@ -8,7 +8,7 @@ from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.charts.series import MAX_SERIES
 from assay.report.charts.theme import tooltip_text
-from assay.report.selection.cells import Cell, Key, Selection
+from assay.report.selection.cells import Key, ResultCell, Selection
 from assay.report.selection.facts import Marks
 from assay.report.selection.properties import heading_words, value_words
 from assay.report.selection.quantities import CellValue, DisplayUnit
@@ -30,7 +30,7 @@ class ChartContents:
     selection: Selection
     axes: tuple[str, ...]
     orders: Mapping[str, Sequence[AxisValue]]
-    cells: Mapping[Key, Cell]
+    cells: Mapping[Key, ResultCell]
     unit: DisplayUnit
     marks: Marks
     series_count: int
