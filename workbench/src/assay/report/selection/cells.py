@@ -27,7 +27,7 @@ Key = tuple[AxisValue, ...]
 
 
 @dataclass(frozen=True)
-class Cell:
+class ResultCell:
     """A value of one or more results.
 
     Attributes:
@@ -84,6 +84,12 @@ class Selection:
             check_property(key, self._all)
         self._order = {key: self._values_in_order(key) for key in options.where}
 
+    @property
+    def targets(self) -> list[str]:
+        """The targets of the runs, in the order of their studies, whether they are chosen or not."""
+        views = {id(one.view): one.view for one in self._all}.values()
+        return list(dict.fromkeys(target for view in views for target in view.targets))
+
     def sorted_values(self, key: str, results: Iterable[RunResult]) -> list[AxisValue]:
         """Return the values of a property: as the author lists them, else numbers ascending, else as they come."""
         found = list(dict.fromkeys(result.value(key) for result in results))
@@ -92,8 +98,7 @@ class Selection:
 
     def _values_in_order(self, key: str) -> list[AxisValue]:
         found: list[AxisValue] = []
-        targets = [target for view in {id(one.view): one.view for one in self._all}.values() for target in view.targets]
-        found += list(dict.fromkeys(targets)) if key == "target" else []
+        found += self.targets if key == "target" else []
         found += [value for value in dict.fromkeys(one.value(key) for one in self._all) if value not in found]
         if all(_is_number(value) for value in found if value is not None):
             found.sort(key=lambda value: (value is None, float(value) if _is_number(value) else 0.0))  # type: ignore[arg-type]
@@ -113,7 +118,7 @@ class Selection:
             names += [name for name in DEFINITIONS if name not in names]
         return [name for name in names if len({one.value(name) for one in self.results}) > 1]
 
-    def cells(self, keys: Sequence[str]) -> dict[Key, Cell]:
+    def cells(self, keys: Sequence[str]) -> dict[Key, ResultCell]:
         """Return the cells by their values of these properties.
 
         Raises:
@@ -127,7 +132,7 @@ class Selection:
         cells = {key: self._cell(keys, group) for key, group in groups.items()}
         return self._of_common_values(keys, cells) if self.options.common_values else cells
 
-    def _of_common_values(self, keys: Sequence[str], cells: Mapping[Key, Cell]) -> dict[Key, Cell]:
+    def _of_common_values(self, keys: Sequence[str], cells: Mapping[Key, ResultCell]) -> dict[Key, ResultCell]:
         """Return cells that are summarised over the same values as those beside them."""
         found = dict(cells)
         for group in peer_groups(keys, cells):
@@ -138,14 +143,14 @@ class Selection:
                 found[key] = self._cell(keys, results)
         return found
 
-    def _cell(self, keys: Sequence[str], group: list[RunResult]) -> Cell:
+    def _cell(self, keys: Sequence[str], group: list[RunResult]) -> ResultCell:
         if self.quantity.of_target:
             return self._cell_of_target(group)
         self._check_alone(group, keys)
         if self.quantity.base:
             return self._ratio(group)
         known = [(one, figure) for one in group if (figure := self.quantity.get(one)) is not None]
-        return Cell(
+        return ResultCell(
             tuple(one for one, _ in known),
             self._summarised([figure for _, figure in known]),
             tuple(self._point(one) for one, _ in known),
@@ -193,7 +198,7 @@ class Selection:
             fmean(values) if self.summary == "mean" else max(values) if self.summary == "max" else min(values)
         )
 
-    def _ratio(self, group: Sequence[RunResult]) -> Cell:
+    def _ratio(self, group: Sequence[RunResult]) -> ResultCell:
         """Return the ratio to the same work on the base target, over the points that both have."""
         pairs = [(one, base) for one in group if (base := self._base_of(one)) is not None]
         known = [
@@ -207,7 +212,7 @@ class Selection:
         figure = None
         if over is not None and under is not None and under.value > 0:
             figure = CellValue(over.value / under.value)
-        return Cell(tuple(one for one, *_ in known), figure, points, tuple(base for _, base, *_ in known))
+        return ResultCell(tuple(one for one, *_ in known), figure, points, tuple(base for _, base, *_ in known))
 
     @cached_property
     def _bases(self) -> dict[tuple[object, ...], RunResult]:
@@ -221,7 +226,7 @@ class Selection:
         case = one.row.case
         return (one.run, case.workload, one.row.operation, tuple(sorted(case.axes.items())))
 
-    def _cell_of_target(self, group: Sequence[RunResult]) -> Cell:
+    def _cell_of_target(self, group: Sequence[RunResult]) -> ResultCell:
         figures = {(one.run, one.row.case.target): (one, self.quantity.get(one)) for one in group}
         values = {figure for _, figure in figures.values() if figure is not None}
         if len(values) > 1:
@@ -231,7 +236,7 @@ class Selection:
                 f"put target into rows or columns, or choose one: {choices_hint('', targets)}",
             )
         one = next((one for one, figure in figures.values() if figure is not None), None)
-        return Cell((), next(iter(values), None), () if one is None else ((),))
+        return ResultCell((), next(iter(values), None), () if one is None else ((),))
 
 
 def peer_groups(keys: Sequence[str], cells: Iterable[Key]) -> list[list[Key]]:

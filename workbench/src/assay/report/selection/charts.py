@@ -10,7 +10,7 @@ from assay.report.document import Block, Chart, Gallery
 from assay.report.draw.drawing import Drawing, HeatMap, Surface
 from assay.report.selection import facts, highlights
 from assay.report.selection.captions import part_words, selection_words
-from assay.report.selection.cells import Cell, Key, Selection
+from assay.report.selection.cells import Key, ResultCell, Selection
 from assay.report.selection.contents import ChartContents
 from assay.report.selection.fields import heat_map, surface
 from assay.report.selection.lines_and_bars import bar_chart, line_chart
@@ -85,7 +85,7 @@ def _axes(options: ChartOptions) -> tuple[str, ...]:
 
 
 def _chart(
-    selection: Selection, options: ChartOptions, axes: Sequence[str], part: Key, cells: Mapping[Key, Cell]
+    selection: Selection, options: ChartOptions, axes: Sequence[str], part: Key, cells: Mapping[Key, ResultCell]
 ) -> Chart:
     known = {key: cell for key, cell in cells.items() if cell.figure is not None and None not in key}
     if not known:

@@ -8,7 +8,7 @@ from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.charts.series import MAX_SERIES
 from assay.report.charts.theme import tooltip_text
-from assay.report.selection.cells import Cell, Key, Selection
+from assay.report.selection.cells import Key, ResultCell, Selection
 from assay.report.selection.facts import Marks
 from assay.report.selection.properties import heading_words, value_words
 from assay.report.selection.quantities import CellValue, DisplayUnit
@@ -30,7 +30,7 @@ class ChartContents:
     selection: Selection
     axes: tuple[str, ...]
     orders: Mapping[str, Sequence[AxisValue]]
-    cells: Mapping[Key, Cell]
+    cells: Mapping[Key, ResultCell]
     unit: DisplayUnit
     marks: Marks
     series_count: int
@@ -88,9 +88,9 @@ class ChartContents:
     def number(self, series: Key) -> int:
         """Return the number of a line or bar, which selects its look; a target has the same in every chart."""
         if self.series_names == ("target",):
-            every = self.selection.sorted_values("target", self.selection.results)
+            every = self.selection.targets
             if len(every) <= MAX_SERIES:
-                return every.index(series[0])
+                return every.index(str(series[0]))
         return self.series().index(series)
 
     def name(self, series: Key) -> str:

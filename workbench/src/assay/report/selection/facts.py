@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from assay.model.result.imported import programs
 from assay.model.result.verdict import MEANINGS, Verdict
 from assay.report import numbers
-from assay.report.selection.cells import Cell, Key, Selection, peer_groups
+from assay.report.selection.cells import Key, ResultCell, Selection, peer_groups
 from assay.report.selection.decided import undecided_reasons
 from assay.report.selection.properties import (
     RunResult,
@@ -30,7 +30,7 @@ class Marks:
     A verdict that all cells have gets no sign, only a sentence.
     """
 
-    def __init__(self, selection: Selection, cells: Iterable[Cell]) -> None:
+    def __init__(self, selection: Selection, cells: Iterable[ResultCell]) -> None:
         """Collect the verdicts of cells that have a value."""
         self._selection = selection
         self._cells = [cell for cell in cells if cell.figure is not None and cell.results]
@@ -44,11 +44,11 @@ class Marks:
         self._lacking: dict[int, str] = {}
         self._undecided = {id(cell) for cell in self._cells if _is_undecided(selection, cell)}
 
-    def add_lacking(self, cell: Cell, words: str) -> None:
+    def add_lacking(self, cell: ResultCell, words: str) -> None:
         """Mark a cell that lacks values that others beside it have."""
         self._lacking[id(cell)] = words
 
-    def of(self, cell: Cell) -> str:
+    def of(self, cell: ResultCell) -> str:
         """Return the signs of a cell, with a blank before them; empty if it has none."""
         signs = [self._signs[item] for item in cell.verdicts if item in self._signs]
         signs += [_LACKING] if id(cell) in self._lacking else []
@@ -81,7 +81,7 @@ class Marks:
     def _is_of_several(self) -> bool:
         return bool(self._selection.over or self._selection.quantity.base)
 
-    def is_marked(self, cell: Cell) -> bool:
+    def is_marked(self, cell: ResultCell) -> bool:
         """Whether a chart marks a cell: it has a verdict that not all have."""
         return any(item in self._signs for item in cell.verdicts)
 
@@ -128,11 +128,11 @@ def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _is_base(cell: Cell) -> bool:
+def _is_base(cell: ResultCell) -> bool:
     return all(one.row is base.row for one, base in zip(cell.results, cell.base_results, strict=True))
 
 
-def _is_undecided(selection: Selection, cell: Cell) -> bool:
+def _is_undecided(selection: Selection, cell: ResultCell) -> bool:
     """Whether a cell is a ratio of two results of which the run does not decide that they differ, or of summaries."""
     if not cell.base_results or _is_base(cell):
         return False
@@ -142,7 +142,7 @@ def _is_undecided(selection: Selection, cell: Cell) -> bool:
     return bool(undecided_reasons(one.view, one.row, base.row))
 
 
-def lacking_points(selection: Selection, keys: Sequence[str], cells: Mapping[Key, Cell]) -> dict[Key, str]:
+def lacking_points(selection: Selection, keys: Sequence[str], cells: Mapping[Key, ResultCell]) -> dict[Key, str]:
     """Return the cells that lack values over which others are summarised that differ only in run, target or machine.
 
     Each comes with the values that it lacks, in words.
@@ -181,7 +181,7 @@ def _listed(keys: Sequence[str]) -> str:
     return numbers.listing([property_title(key).lower() for key in keys])
 
 
-def summary_sentence(selection: Selection, cells: Iterable[Cell], has_counts: bool = False) -> str:
+def summary_sentence(selection: Selection, cells: Iterable[ResultCell], has_counts: bool = False) -> str:
     """Return over what the values are summarised, and of how many values each is; empty if they are not.
 
     Args:
@@ -204,7 +204,7 @@ def summary_sentence(selection: Selection, cells: Iterable[Cell], has_counts: bo
     return f"{words}, of {number} {'value' if counts[-1] == 1 else 'values'} each."
 
 
-def repeats_sentence(selection: Selection, cells: Iterable[Cell]) -> str:
+def repeats_sentence(selection: Selection, cells: Iterable[ResultCell]) -> str:
     """Return how many repeats each result is of; empty for quantities that are of no repeats."""
     if not selection.quantity.of_repeats:
         return ""
@@ -222,7 +222,7 @@ def repeats_sentence(selection: Selection, cells: Iterable[Cell]) -> str:
     return f"{words[selection.quantity.of_repeats]} {number} {of_what}."
 
 
-def mixture_sentence(cells: Iterable[Cell]) -> str:
+def mixture_sentence(cells: Iterable[ResultCell]) -> str:
     """Return where and when the runs were measured, if the values are of runs that differ in it; else empty."""
     results = {one.run: one for cell in cells for one in (*cell.results, *cell.base_results)}
     if len(results) < 2:
@@ -243,6 +243,6 @@ def _origin(one: RunResult) -> str:
     return f"{numbers.utc_time(run.created_at)[:_DAY]}, {host or 'machine not recorded'}"
 
 
-def are_all_ok(cells: Iterable[Cell]) -> bool:
+def are_all_ok(cells: Iterable[ResultCell]) -> bool:
     """Return whether all results behind cells are ok, so that a caption may say what is to be seen."""
     return all(not cell.verdicts for cell in cells)

@@ -42,7 +42,7 @@ class DisplayUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class ShownQuantity:
     """A quantity.
 
     Attributes:
@@ -79,7 +79,7 @@ NAMES = (*_PLAIN, f"{{{RATIO}: TARGET}}")
 """How quantities are written."""
 
 
-def quantity_of(choice: ValueChoice, results: Iterable[RunResult]) -> Quantity:
+def quantity_of(choice: ValueChoice, results: Iterable[RunResult]) -> ShownQuantity:
     """Return the quantity that an author names.
 
     Args:
@@ -96,16 +96,16 @@ def quantity_of(choice: ValueChoice, results: Iterable[RunResult]) -> Quantity:
         return _time(name)
     if name not in _PLAIN:
         raise AssayError(f"there is no value `{name}`", choices_hint(name, NAMES))
-    made: dict[str, Callable[[], Quantity]] = {
-        "rate": lambda: Quantity("", lambda one: _of(one.row.rate), _rate_unit),
-        "interval": lambda: Quantity("", lambda one: _of(one.row.rate), _rate_unit, has_interval=True),
-        "iops": lambda: Quantity(
+    made: dict[str, Callable[[], ShownQuantity]] = {
+        "rate": lambda: ShownQuantity("", lambda one: _of(one.row.rate), _rate_unit),
+        "interval": lambda: ShownQuantity("", lambda one: _of(one.row.rate), _rate_unit, has_interval=True),
+        "iops": lambda: ShownQuantity(
             "Operations per second", lambda one: _of(one.row.iops), _fixed("operations/s", 1.0, "operations")
         ),
-        "spread": lambda: Quantity(
+        "spread": lambda: ShownQuantity(
             "Standard deviation / mean over repeats", _spread, _fixed("%", 0.01, "share"), of_repeats=""
         ),
-        "repeats": lambda: Quantity(
+        "repeats": lambda: ShownQuantity(
             "Repeats",
             lambda one: CellValue(one.row.rate.n if one.row.rate else 0),
             _fixed("", 1.0, "count"),
@@ -140,7 +140,7 @@ def _rate_unit(result: RunResult) -> DisplayUnit:
     return DisplayUnit(measure.unit, measure.scale, "operations" if measure.is_count else "bytes")
 
 
-def _time(name: str) -> Quantity:
+def _time(name: str) -> ShownQuantity:
     """Return a latency: a percentile over repeats, or the mean, least or greatest of all operations together."""
 
     def get(result: RunResult) -> CellValue | None:
@@ -151,7 +151,7 @@ def _time(name: str) -> Quantity:
         return None if found is None or found.value is None else CellValue(found.value, *found.interval)
 
     words = {"latency": "Mean latency", "min": "Least latency", "max": "Greatest latency", "p50": "Median latency"}
-    return Quantity(
+    return ShownQuantity(
         words.get(name, f"Latency, {name}"),
         get,
         _fixed("ns", 1.0, "time"),
@@ -160,7 +160,7 @@ def _time(name: str) -> Quantity:
     )
 
 
-def _ratio_to(base: str, results: list[RunResult]) -> Quantity:
+def _ratio_to(base: str, results: list[RunResult]) -> ShownQuantity:
     """Return the rate divided by that of the same work on another target of the same run.
 
     Raises:
@@ -169,7 +169,7 @@ def _ratio_to(base: str, results: list[RunResult]) -> Quantity:
     targets = list(dict.fromkeys(one.row.case.target for one in results))
     if base not in targets:
         raise AssayError(f"{RATIO}: no result is of target `{base}`", choices_hint(base, targets))
-    return Quantity(
+    return ShownQuantity(
         f"Ratio to {base}",
         lambda one: _of(one.row.rate),
         _fixed("×", 1.0, "ratio"),
@@ -211,7 +211,7 @@ class _Costs:
         return f"{words} Without requests: {numbers.listing(list(without))}." if without else words
 
 
-def _cost_month() -> Quantity:
+def _cost_month() -> ShownQuantity:
     costs = _Costs()
 
     def get(result: RunResult) -> CellValue | None:
@@ -223,10 +223,12 @@ def _cost_month() -> Quantity:
         return DisplayUnit("" if cost is None else cost.cost.currency, 1.0, "money")
 
     missing = "no design with a price"
-    return Quantity("Cost of a month", get, unit, of_target=True, missing=missing, remark=costs.remark, of_repeats="")
+    return ShownQuantity(
+        "Cost of a month", get, unit, of_target=True, missing=missing, remark=costs.remark, of_repeats=""
+    )
 
 
-def _cost_per_rate() -> Quantity:
+def _cost_per_rate() -> ShownQuantity:
     """Return the cost of a month divided by the rate: for each GB/s, or each 1,000 operations per second."""
     costs = _Costs()
 
@@ -248,11 +250,13 @@ def _cost_per_rate() -> Quantity:
         return DisplayUnit(currency, 1.0, "money")
 
     missing = "no design with a price, or no result"
-    return Quantity("Cost of a month per rate", get, unit, missing=missing, remark=costs.remark)
+    return ShownQuantity("Cost of a month per rate", get, unit, missing=missing, remark=costs.remark)
 
 
-def shown_unit(quantity: Quantity, results: Iterable[RunResult], wanted: str, values: Iterable[float]) -> DisplayUnit:
-    """Return the unit of a column or contents.
+def shown_unit(
+    quantity: ShownQuantity, results: Iterable[RunResult], wanted: str, values: Iterable[float]
+) -> DisplayUnit:
+    """Return the unit of a column or picture.
 
     Args:
         quantity: What is shown.

@@ -13,7 +13,7 @@ from assay.report.document import Cell as TableCell
 from assay.report.document import Column, Num, Table
 from assay.report.selection import facts
 from assay.report.selection.captions import part_words, selection_words
-from assay.report.selection.cells import Cell, Key, Selection
+from assay.report.selection.cells import Key, ResultCell, Selection
 from assay.report.selection.options import SelectionOptions, Words
 from assay.report.selection.properties import heading_words, property_title, value_words
 from assay.report.selection.quantities import DisplayUnit, shown_unit
@@ -73,10 +73,10 @@ def table_blocks(
     return [writer.table(has_origins) for writer in writers]
 
 
-def split_cells(selection: Selection, cells: Mapping[Key, Cell]) -> dict[Key, dict[Key, Cell]]:
+def split_cells(selection: Selection, cells: Mapping[Key, ResultCell]) -> dict[Key, dict[Key, ResultCell]]:
     """Return the cells of each table or picture, in order, by its values of `split` and by the other properties."""
     count = len(selection.options.split)
-    found: dict[Key, dict[Key, Cell]] = {}
+    found: dict[Key, dict[Key, ResultCell]] = {}
     for part in ordered_keys(selection, selection.options.split, [key[:count] for key in cells]):
         found[part] = {key[count:]: cell for key, cell in cells.items() if key[:count] == part}
     return found
@@ -93,7 +93,7 @@ class _TableWriter:
     """Writes one table."""
 
     def __init__(
-        self, selection: Selection, options: TableOptions, part: Key, cells: Mapping[Key, Cell], max_cells: int
+        self, selection: Selection, options: TableOptions, part: Key, cells: Mapping[Key, ResultCell], max_cells: int
     ) -> None:
         self._selection, self._options, self._part, self._cells = selection, options, part, cells
         count = len(options.rows)
@@ -218,7 +218,7 @@ class _TableWriter:
         return any(cell is None or cell.figure is None for cell in cells)
 
 
-def figure_words(cell: Cell, unit: DisplayUnit, decimals: int | None = None, has_interval: bool = False) -> str:
+def figure_words(cell: ResultCell, unit: DisplayUnit, decimals: int | None = None, has_interval: bool = False) -> str:
     """Return the value of a cell in its unit, without the unit."""
     if cell.figure is None:
         return numbers.NONE

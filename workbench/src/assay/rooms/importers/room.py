@@ -24,9 +24,8 @@ ROOM = Room(
         "run_of_outputs": "assay.rooms.importers.work.temporary:run_of_outputs",
     },
     paper_parts={
-        "imported_table": "assay.rooms.importers.shown.paper_parts:TABLE",
-        "imported_chart": "assay.rooms.importers.shown.paper_parts:CHART",
         "audit": "assay.rooms.importers.shown.paper_audit:AUDIT",
         "printed": "assay.rooms.importers.shown.paper_printed:PRINTED",
+        "printed_chart": "assay.rooms.importers.shown.paper_printed_chart:PRINTED_CHART",
     },
 )

@@ -88,6 +88,17 @@ def test_lines_with_what_is_to_be_seen() -> None:
     assert "disk and memory cross between record size 16 KiB and 64 KiB." in found.caption
 
 
+def test_a_target_looks_the_same_in_charts_of_fewer_targets() -> None:
+    both, alone = (
+        drawing_of(chart(crossing(), kind="lines", x="record_size", series="target", where={"target": targets}))
+        for targets in (["memory", "disk"], ["memory"])
+    )
+    looks = {(line.points, line.css_class, line.dash) for line in both.marks_of(LineMark)}
+    (line,) = alone.marks_of(LineMark)
+    assert (line.points, line.css_class, line.dash) in looks
+    assert [key.name for key in both.legends[0].keys] == ["memory", "disk"], "in the order of the author"
+
+
 def test_a_crossing_is_only_stated_if_it_is_decided() -> None:
     rows = [row.model_copy(update={"throughput": None}) for row in crossing().analysis.rows]
     undecided = crossing().analysis.model_copy(update={"decisions": ()})

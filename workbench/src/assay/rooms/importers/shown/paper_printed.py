@@ -1,6 +1,6 @@
 """The part `printed` of papers: a table of an imported run as its source prints it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,8 +17,9 @@ from assay.rooms.importers.audit.tables.derived import recomputed
 from assay.rooms.importers.audit.tables.intervals import Interval, last_place
 
 
-def _columns(written: Any) -> Any:
-    """Take a list of headings for headings that are their own titles."""
+def headings_with_titles(written: Any) -> Any:
+    """Take a heading or a list of headings for headings that are their own titles."""
+    written = [written] if isinstance(written, str) else written
     if not isinstance(written, list):
         return written
     if any(not isinstance(one, str) for one in written):
@@ -39,7 +40,7 @@ class PrintedOptions(PartOptions):
 
     run: str = ""
     table: str
-    columns: Annotated[dict[str, str], BeforeValidator(_columns)] = Field(default_factory=dict)
+    columns: Annotated[dict[str, str], BeforeValidator(headings_with_titles)] = Field(default_factory=dict)
     where: dict[str, str] = Field(default_factory=dict)
     caption: Annotated[str, Field(max_length=1000)] = ""
 
@@ -50,14 +51,12 @@ def printed_blocks(options: PrintedOptions, context: PaperContext) -> list[Block
     Raises:
         AssayError: There is no such run, table or column, or no such row.
     """
-    table = AuditedTable(_source(options, context))
+    table = printed_table(options.run, options.runs, options.table, context)
     for heading in (*options.columns, *options.where):
         if heading not in table.columns:
             raise AssayError(f"{options.table} has no column `{heading}`", choices_hint(heading, table.columns))
     titles = options.columns or {heading: heading.replace("_", " ") for heading in table.columns}
-    rows = [row for row in table.rows() if _is_wanted(table, row, options.where)]
-    if not rows:
-        raise AssayError(f"no row of {options.table} has what `where` states", "mend `where`, or leave it out")
+    rows = chosen_rows(table, options.where, options.table)
     deviating = {column.heading: column for column in recomputed(table)}
     wrong = {(heading, row): column.values[row] for heading, column in deviating.items() for row in column.wrong(table)}
     columns = tuple(Column(title, is_numeric=table.columns[heading].is_numeric) for heading, title in titles.items())
@@ -68,8 +67,13 @@ def printed_blocks(options: PrintedOptions, context: PaperContext) -> list[Block
     return [Table(Path(options.table).stem, columns, cells, caption)]
 
 
-def _source(options: PrintedOptions, context: PaperContext) -> Any:
-    views = context.named_runs((options.run,) if options.run else options.runs)
+def printed_table(run: str, runs: Iterable[str], name: str, context: PaperContext) -> AuditedTable:
+    """Return a table of one of these runs by its file name; of all runs of the paper if none is named.
+
+    Raises:
+        AssayError: There is none.
+    """
+    views = context.named_runs((run,) if run else runs)
     tables = {
         Path(output.table.file).name: output.table
         for view in views.values()
@@ -77,10 +81,22 @@ def _source(options: PrintedOptions, context: PaperContext) -> Any:
         for output in outputs_of_run(Path(view.run.folder))
         if output.table is not None
     }
-    if options.table not in tables:
-        hint = choices_hint(options.table, tables) if tables else "import tables with roles files"
-        raise AssayError(f"no run of this part was imported from a table {options.table}", hint)
-    return tables[options.table]
+    if name not in tables:
+        hint = choices_hint(name, tables) if tables else "import tables with roles files"
+        raise AssayError(f"no run of this part was imported from a table {name}", hint)
+    return AuditedTable(tables[name])
+
+
+def chosen_rows(table: AuditedTable, where: Mapping[str, str], name: str) -> list[int]:
+    """Return the rows that have all these texts; their headings must exist.
+
+    Raises:
+        AssayError: There is no such row.
+    """
+    rows = [row for row in table.rows() if _is_wanted(table, row, where)]
+    if not rows:
+        raise AssayError(f"no row of {name} has what `where` states", "mend `where`, or leave it out")
+    return rows
 
 
 def _is_wanted(table: AuditedTable, row: int, where: Mapping[str, str]) -> bool:
