@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
-from assay.report.document import Heading
 from assay.terminal.output import note, print_blocks, print_json
 from assay.terminal.output_file import JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed
 
@@ -82,6 +81,7 @@ class ComparisonOutput:
             views: The runs by name.
             found: The same runs, compared with the first one.
         """
+        from assay.report.document import Heading
         from assay.report.html import render_html
         from assay.report.joint import joint_document
 

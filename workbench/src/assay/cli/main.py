@@ -46,7 +46,7 @@ _CORE = {
     "export": ("assay.cli.export", "Write a run's results as a table for other programs."),
     "compare": (
         "assay.cli.compare",
-        "Compare two runs, or the targets of one run.",
+        "Compare runs, or the targets of one run.",
     ),
     "ab": ("assay.cli.ab.command", "Measure two sides in turns, and say which is faster and by how much."),
     "history": ("assay.cli.history", "Show the results of a study over all its runs, and where they changed."),

@@ -15,6 +15,7 @@ PACKAGE = "assay.rooms"
 HOOKS = {
     "run_of_outputs": "(path, folder): make a run of what other tools wrote, say what it is; the run's folder",
     "imported_blocks": "(run folder, case id): all that the output of another tool says of a case, as blocks",
+    "imported_figures": "(run folder): rows of imported outputs: number of the output, texts, (name, figure) pairs",
     "audit_blocks": "(run folder): what speaks against the results of an imported run, as blocks",
     "audit_words": "(run folder): how much speaks against the results of an imported run; empty if nothing",
     "job_states": "(runs, print_line): the summaries of runs, with the state of each whose batch job is not over",

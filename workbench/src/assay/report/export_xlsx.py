@@ -17,6 +17,8 @@ from assay.report.tasks_table import tasks_table
 
 _WIDEST = 40
 _MAX_BARS = 60
+_MAX_CELL = 32_767
+"""Most characters of a cell (Excel's specifications and limits); xlsxwriter would leave a longer text out."""
 WORKBOOK_OPTIONS = {
     "nan_inf_to_errors": False,
     "strings_to_urls": False,
@@ -61,10 +63,12 @@ def safe_sheet_class() -> Any:
     from xlsxwriter.worksheet import Worksheet
 
     class Safe(Worksheet):  # type: ignore[misc]
-        """A worksheet whose texts are escaped."""
+        """A worksheet whose texts are escaped, and cut off where Excel has no room for more."""
 
         def _write_string(self, row: int, col: int, string: str, cell_format: Any = None) -> Any:
-            return super()._write_string(row, col, escape_lines(string), cell_format)
+            text = escape_lines(string)
+            shown = text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 3]}..."
+            return super()._write_string(row, col, shown, cell_format)
 
     return Safe
 

@@ -255,7 +255,7 @@ def _chart(chart: doc.Chart) -> str:
 
 
 def chart_markup(drawing: Drawing | HeatMap | Surface | Diagram, label: str, caption: str = "") -> str:
-    """Return the markup of a chart or diagram; `label` is the id of the element that describes it, `caption` its text."""
+    """Return the markup of a chart or diagram; `label` is the id of its description, and `caption` the text of that."""
     match drawing:
         case HeatMap():
             return heat_html(drawing, label)

@@ -21,9 +21,12 @@ def time_measure(rows: Sequence[ResultRow]) -> Measure | None:
     """Return the time that is shown of some results; None where a rate says more, or where they differ in that.
 
     It is the wall clock of single tasks, of tasks that take a second and more, and of replays that leave pauses out;
-    of replays at a recorded pace the time of their I/O; of replications a time of their scenario.
+    of replays that are all at a recorded pace the time of their I/O; of replications a time of their scenario.
     """
     times = {_time_of(row) for row in rows}
+    if times == {WALL_CLOCK, IO_TIME}:
+        # Replays at several paces: what they have in common.
+        times = {WALL_CLOCK}
     if len(times) != 1 or not (name := times.pop()):
         return None
     found = [time_estimate(row, name) for row in rows]

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.escape import escape_line, escape_lines
-from assay.model.extras import require
+from assay.model.extras import is_installed, require
 from assay.report import document as doc
 from assay.report import numbers
 from assay.report.document_look import COLUMN_GAP_PT, MARGIN_PT, MAX_CONTENTS, Logo, Look
@@ -50,6 +50,9 @@ _MAX_PICTURE_PT = 620.0
 Data = dict[str, Any]
 _PNG_DOTS = 200
 """Dots per inch of pictures for programs that show no SVG."""
+_LOGO = b"""#set document(title: "x")
+#let logo = json(bytes(sys.inputs.logo))
+#image(bytes(logo.data), format: logo.format, alt: "Logo")"""
 FLOATS = ("auto", "top", "pages")
 """Where charts and wide tables go in a text of two columns: to the top or bottom of a page, to the top, or to pages of
 their own. Typst cannot tag all floats (its issue 8487); the first way that it can is taken."""
@@ -87,6 +90,21 @@ def render_pdf(document: doc.Document, created_at: float) -> bytes:
             except typst.TypstError as error:
                 failure = error
     raise failure
+
+
+def can_draw(logo: Logo) -> bool:
+    """Return whether Typst can draw a logo in a PDF; True if it is not installed, since no other form needs it."""
+    if not is_installed("typst"):
+        return True
+    import typst
+
+    try:
+        _compiler().compile(
+            _LOGO, format="pdf", sys_inputs={"logo": json.dumps(_logo(logo))}, pdf_standards=[*PDF_STANDARDS]
+        )
+    except typst.TypstError:
+        return False
+    return True
 
 
 def pictures_as_png(pictures: Sequence[tuple[str, float]]) -> list[bytes]:

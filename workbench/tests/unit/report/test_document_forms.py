@@ -226,6 +226,15 @@ def test_a_column_of_several_units_stays_text(tmp_path: Path) -> None:
     assert found[2][0] == "=1+1" and found[5:] == [["a", "1 GB/s", "007", 7.0], ["b", "9 MB/s", "8", "–"]]
 
 
+def test_a_very_long_text_is_cut_off_where_excel_has_no_room(tmp_path: Path) -> None:
+    calamine = pytest.importorskip("python_calamine", reason="the extra `spreadsheet` is not installed")
+    table = doc.Table("t", (doc.Column("a"),), (("x" * 40_000,),), "")
+    document = doc.Document("o", "T", "", (), (doc.Section("s", "S", (table,)),))
+    write_document_xlsx(document, 1e9, tmp_path / "a.xlsx")
+    rows = calamine.CalamineWorkbook.from_path(str(tmp_path / "a.xlsx")).get_sheet_by_name("1 S").to_python()
+    assert rows[-1] == [f"{'x' * 32_764}..."]
+
+
 def test_a_sign_at_some_numbers_does_not_make_their_column_text(tmp_path: Path) -> None:
     calamine = pytest.importorskip("python_calamine", reason="the extra `spreadsheet` is not installed")
     numbers = [doc.Num("91.5 †", 91.5), doc.Num("300", 300.0), doc.Num("at least 7", 7.0)]

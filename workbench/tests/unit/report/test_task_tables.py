@@ -12,6 +12,7 @@ from assay.analyse import hosts
 from assay.analyse.samples import _with_tasks
 from assay.analyse.validate import failed_task
 from assay.cli.show import _without_long_values
+from assay.model.result.replays import ReplayedKind, ReplayResult
 from assay.model.result.result import Comparison, ResultRow, RunAnalysis
 from assay.model.result.sample import ErrorTally, HostShare
 from assay.model.result.tasks import TaskIo, TaskResult
@@ -184,6 +185,20 @@ def timed(seconds: tuple[float, ...], figures: dict[str, float] | None = None, *
         for at, each in enumerate(seconds, start=1)
     )
     return row_of(case, [1.0], operation="run").model_copy(update={"samples": samples})
+
+
+def test_replays_have_the_time_of_their_io_unless_paces_differ() -> None:
+    def replayed(pace: str) -> ResultRow:
+        kinds = {"read": ReplayedKind(count=1, replayed_ns=SECOND // 4)}
+        copy = ReplayResult(lane=0, started_ns=0, elapsed_ns=2 * SECOND, recorded_ns=2 * SECOND, tasks=1, kinds=kinds)
+        case = make_case("c1", operations=("replay",), pace=pace)
+        sample = make_sample("c1", operation="replay", ops=1, elapsed_ns=2 * SECOND, replays=(copy,))
+        return row_of(case, [1.0], operation="replay").model_copy(update={"samples": (sample,)})
+
+    rows = [replayed("recorded"), replayed("2"), replayed("fast")]
+    assert [measure_of_rows([row]).label for row in rows] == ["I/O time in ms"] * 2 + ["wall clock in s"]
+    assert rate_of(rows[0], measure_of_rows(rows[:2]))[0] == 0.25
+    assert measure_of_rows(rows).label == "wall clock in s"
 
 
 def test_a_slower_job_is_the_longer_end_of_a_range() -> None:

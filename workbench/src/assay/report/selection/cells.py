@@ -124,7 +124,19 @@ class Selection:
         groups: dict[Key, list[RunResult]] = {}
         for one in self.results:
             groups.setdefault(tuple(one.value(key) for key in keys), []).append(one)
-        return {key: self._cell(keys, group) for key, group in groups.items()}
+        cells = {key: self._cell(keys, group) for key, group in groups.items()}
+        return self._of_common_values(keys, cells) if self.options.common_values else cells
+
+    def _of_common_values(self, keys: Sequence[str], cells: Mapping[Key, Cell]) -> dict[Key, Cell]:
+        """Return cells that are summarised over the same values as those beside them."""
+        found = dict(cells)
+        for group in peer_groups(keys, cells):
+            points = [set(cells[key].points) for key in group if cells[key].points]
+            common = set.intersection(*points) if points else set()
+            for key in group:
+                results = [one for one in cells[key].results if self._point(one) in common]
+                found[key] = self._cell(keys, results)
+        return found
 
     def _cell(self, keys: Sequence[str], group: list[RunResult]) -> Cell:
         if self.quantity.of_target:
@@ -141,6 +153,8 @@ class Selection:
 
     def _check_alone(self, group: list[RunResult], keys: Sequence[str]) -> None:
         """Refuse a cell whose results differ in more than what is summarised."""
+        if len(group) < 2:
+            return
         apart = [name for name in self.differing if name not in (*keys, *self.over)]
         names = [name for name in apart if len({one.value(name) for one in group}) > 1]
         points = [self._point(one) for one in group]
@@ -218,6 +232,15 @@ class Selection:
             )
         one = next((one for one, figure in figures.values() if figure is not None), None)
         return Cell((), next(iter(values), None), () if one is None else ((),))
+
+
+def peer_groups(keys: Sequence[str], cells: Iterable[Key]) -> list[list[Key]]:
+    """Return the keys of cells in groups that differ only in run, target or machine, and so are compared by readers."""
+    shared = [place for place, key in enumerate(keys) if key not in ("run", "target", "host", "verdict")]
+    groups: dict[Key, list[Key]] = {}
+    for key in cells:
+        groups.setdefault(tuple(key[place] for place in shared), []).append(key)
+    return list(groups.values())
 
 
 _SUMMARISE: dict[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max, "min": min}

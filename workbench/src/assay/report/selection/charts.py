@@ -130,6 +130,7 @@ def _caption(options: ChartOptions, contents: ChartContents, title: str) -> str:
         facts.repeats_sentence(contents.selection, cells),
         "Thin lines: 95 % interval." if options.kind in ("lines", "bars") and contents.has_intervals else "",
         facts.mixture_sentence(cells),
+        contents.selection.quantity.remark(contents.selection.results),
         *contents.marks.chart_sentences(_LOOKS[options.kind]),
     ]
     return " ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts if text)

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from assay.model.result.imported import programs
 from assay.model.result.verdict import MEANINGS, Verdict
 from assay.report import numbers
-from assay.report.selection.cells import Cell, Key, Selection
+from assay.report.selection.cells import Cell, Key, Selection, peer_groups
 from assay.report.selection.decided import undecided_reasons
 from assay.report.selection.properties import (
-    OF_ROW,
     RunResult,
     host_of,
     named_words,
@@ -64,18 +63,18 @@ class Marks:
         """Return what the signs in cells mean; none if no cell has a sign."""
         one_of = "at least one result behind it is " if self._is_of_several else ""
         texts = [f"{sign} {one_of}{item}: {_meaning(item)}." for item, sign in self._signs.items()]
-        texts += self._lacking_sentence(_LACKING)
+        texts += self._lacking_sentence(f"{_LACKING} not")
         if self._undecided and not self._all_undecided:
-            texts.append(f"{_UNDECIDED} it is not decided whether the two targets differ.")
+            texts.append(f"{_UNDECIDED} it is not decided that the two targets differ.")
         return texts
 
     def common_sentences(self) -> list[str]:
         """Return what is true of all cells, or of all without a sign."""
-        all_of = "at least one result behind each is" if self._is_of_several else "all are"
-        texts = [f"All values: {all_of} {item} ({_meaning(item)})." for item in self._common]
+        start = "Behind each value is at least one result that is" if self._is_of_several else "All values are"
+        texts = [f"{start} {item} ({_meaning(item)})." for item in self._common]
         texts += self._partly_sentence()
         if self._undecided and self._all_undecided:
-            texts.append("No comparison decides whether the targets differ.")
+            texts.append("No comparison decides that the targets differ.")
         return texts
 
     @property
@@ -83,8 +82,8 @@ class Marks:
         return bool(self._selection.over or self._selection.quantity.base)
 
     def is_marked(self, cell: Cell) -> bool:
-        """Whether a chart marks a cell: it has a verdict that not all have, or lacks values that others have."""
-        return id(cell) in self._lacking or any(item in self._signs for item in cell.verdicts)
+        """Whether a chart marks a cell: it has a verdict that not all have."""
+        return any(item in self._signs for item in cell.verdicts)
 
     def chart_sentences(self, look: str) -> list[str]:
         """Return what is true of all values of a chart, and how many are marked why.
@@ -98,7 +97,7 @@ class Marks:
             words = numbers.listing([f"{count} {item}" for item, count in counts.items()])
             one_of = " (at least one result behind each)" if self._is_of_several else ""
             texts.append(f"{look}: {words}{one_of}.")
-        return [*texts, *self._lacking_sentence(look.lower()), *self.common_sentences()]
+        return [*texts, *self._lacking_sentence(), *self.common_sentences()]
 
     def _partly_sentence(self) -> list[str]:
         """Return for how many values that are ok some checks lacked evidence."""
@@ -108,14 +107,13 @@ class Marks:
         part = "" if self._partly == self._ok else f"for {self._partly} of these {self._ok} "
         return [f"{which} passed every check that could run; {part}some checks lacked evidence."]
 
-    def _lacking_sentence(self, sign: str) -> list[str]:
+    def _lacking_sentence(self, start: str = "Not all are") -> list[str]:
         if not self._lacking:
             return []
         named = list(dict.fromkeys(self._lacking.values()))
         more = f"; {len(named) - _MAX_LACKING} more" if len(named) > _MAX_LACKING else ""
         words = f"{'; '.join(named[:_MAX_LACKING])}{more}"
-        start = f"{numbers.capitalized(sign)} not of all values that others have ({words})"
-        return [f"{start}: differences may come from what is missing."]
+        return [f"{start} of all values that others have ({words}): differences may come from what is missing."]
 
 
 def _sign(place: int) -> str:
@@ -145,24 +143,20 @@ def _is_undecided(selection: Selection, cell: Cell) -> bool:
 
 
 def lacking_points(selection: Selection, keys: Sequence[str], cells: Mapping[Key, Cell]) -> dict[Key, str]:
-    """Return the cells that lack values over which others are summarised that differ only in run, target or work.
+    """Return the cells that lack values over which others are summarised that differ only in run, target or machine.
 
     Each comes with the values that it lacks, in words.
     """
     if not selection.over:
         return {}
-    shared = [place for place, key in enumerate(keys) if key not in (*OF_ROW, "host", "verdict")]
-    groups: dict[Key, list[Key]] = {}
-    for key in cells:
-        groups.setdefault(tuple(key[place] for place in shared), []).append(key)
     found = {}
-    for group in groups.values():
+    for group in peer_groups(keys, cells):
         every = dict.fromkeys(point for key in group for point in cells[key].points)
         for key in group:
             missing = [point for point in every if point not in cells[key].points]
             is_without = all(value is None for point in cells[key].points for value in point)
             if missing and not is_without:
-                found[key] = f"{_named(keys, key)}: no {_points_words(selection, missing)}"
+                found[key] = f"{_named(keys, key)}: without {_points_words(selection, missing, len(every))}"
     return found
 
 
@@ -174,7 +168,10 @@ def _key_words(keys: Sequence[str], key: Key) -> str:
     return ", ".join(value_words(name, value) for name, value in zip(keys, key, strict=True))
 
 
-def _points_words(selection: Selection, points: Sequence[Key]) -> str:
+def _points_words(selection: Selection, points: Sequence[Key], count: int) -> str:
+    """Return the missing ones of all values, or how many there are if they are of several properties."""
+    if len(selection.over) > 1:
+        return f"{len(points)} of {count} combinations of {_listed(selection.over)}"
     words = [_key_words(selection.over, point) for point in points[:_MAX_NAMED]]
     more = [f"{len(points) - _MAX_NAMED} more"] if len(points) > _MAX_NAMED else []
     return f"{_listed(selection.over)} {numbers.listing([*words, *more])}"
@@ -199,8 +196,10 @@ def summary_sentence(selection: Selection, cells: Iterable[Cell], has_counts: bo
     if selection.quantity.base:
         words = f"Ratio of the two targets' {_SUMMARIES[selection.summary]}s over {_listed(selection.over)}"
         words += ", both over the same values"
+    if selection.options.common_values:
+        words += " (only values that all compared runs and targets have)"
     if has_counts or not counts:
-        return f"{words}, of as many values as the last column states."
+        return f"{words}; the last column states of how many values."
     number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"{words}, of {number} {'value' if counts[-1] == 1 else 'values'} each."
 
@@ -209,14 +208,18 @@ def repeats_sentence(selection: Selection, cells: Iterable[Cell]) -> str:
     """Return how many repeats each result is of; empty for quantities that are of no repeats."""
     if not selection.quantity.of_repeats:
         return ""
+    cells = list(cells)
     counts = sorted({one.row.rate.n for cell in cells for one in cell.results if one.row.rate is not None})
     if not counts or counts[-1] == 0:
         return ""
+    results = [one for cell in cells for one in cell.results]
+    is_imported = all(one.view.run.imports for one in results)
     if counts == [1]:
-        return "Each result is a single measurement."
+        return "Each result is one imported figure." if is_imported else "Each result is of a single repeat."
     number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     words = {"medians": "Results are medians of", "pooled": "Each result is of all operations of"}
-    return f"{words[selection.quantity.of_repeats]} {number} repeats."
+    of_what = "imported figures" if is_imported else "repeats"
+    return f"{words[selection.quantity.of_repeats]} {number} {of_what}."
 
 
 def mixture_sentence(cells: Iterable[Cell]) -> str:

@@ -74,6 +74,7 @@ class SelectionOptions(PartOptions):
         value: The quantity.
         mean_over, max_over, min_over: Properties over which the mean, the greatest or the least value is taken; at most
             one of the three.
+        common_values: Summarise only over values that all compared runs and targets have.
         unit: Unit of the values; empty: the usual one.
         split: A table or picture of its own for each value of these properties.
         caption: Text in place of the generated description; what was averaged is stated in any case.
@@ -86,6 +87,7 @@ class SelectionOptions(PartOptions):
     mean_over: Words = ()
     max_over: Words = ()
     min_over: Words = ()
+    common_values: bool = False
     unit: str = ""
     split: Words = ()
     caption: Annotated[str, Field(max_length=2000)] = ""
@@ -97,6 +99,8 @@ class SelectionOptions(PartOptions):
             raise fault("`run` and `runs` both stand there", "leave one out")
         if len([over for over in (self.mean_over, self.max_over, self.min_over) if over]) > 1:
             raise fault("only one of mean_over, max_over and min_over can be used", "leave the others out")
+        if self.common_values and not self.summary[0]:
+            raise fault("`common_values` needs something to average", "add mean_over, or leave it out", "common_values")
         return self
 
     @property

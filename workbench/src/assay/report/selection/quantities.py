@@ -1,6 +1,6 @@
 """Quantities of results that tables and charts show: rates, latencies, ratios, costs, each with its unit."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +9,7 @@ from assay.model.result.percentile import MIN_OPS
 from assay.model.result.result import Estimate
 from assay.model.units import DURATION_UNITS, UnitError, choices_hint, parse_throughput
 from assay.report import numbers
-from assay.report.costs import target_costs
+from assay.report.costs import TargetCost, target_costs
 from assay.report.measure import measure_of
 from assay.report.selection.options import RATIO, ValueChoice
 from assay.report.selection.properties import RunResult
@@ -53,6 +53,7 @@ class Quantity:
         has_interval: It is printed with its interval.
         base: Target of a ratio; empty for other quantities.
         missing: Why a result may have no value.
+        remark: Returns what must be known of the values of these results; empty: nothing.
         of_repeats: How a value is made of the repeats: their median, all their operations together, or neither.
     """
 
@@ -63,6 +64,7 @@ class Quantity:
     has_interval: bool = False
     base: str = ""
     missing: str = "not measured, or without a result"
+    remark: Callable[[Iterable[RunResult]], str] = lambda _: ""
     of_repeats: Literal["medians", "pooled", ""] = "medians"
 
     def title_of(self, result: RunResult) -> str:
@@ -72,7 +74,7 @@ class Quantity:
 
 _TIMES = {"latency": "mean", "min": "min", "max": "max", **{name: name for name in MIN_OPS}}
 """Name of a quantity -> name of a latency."""
-_PLAIN = ("rate", "interval", "iops", *_TIMES, "spread", "repeats", "cost_month")
+_PLAIN = ("rate", "interval", "iops", *_TIMES, "spread", "repeats", "cost_month", "cost_per_rate")
 NAMES = (*_PLAIN, f"{{{RATIO}: TARGET}}")
 """How quantities are written."""
 
@@ -110,6 +112,7 @@ def quantity_of(choice: ValueChoice, results: Iterable[RunResult]) -> Quantity:
             of_repeats="",
         ),
         "cost_month": _cost_month,
+        "cost_per_rate": _cost_per_rate,
     }
     return made[name]()
 
@@ -175,27 +178,77 @@ def _ratio_to(base: str, results: list[RunResult]) -> Quantity:
     )
 
 
-def _cost_month() -> Quantity:
-    costs: dict[int, Mapping[str, tuple[float, str]]] = {}
+class _Costs:
+    """Costs of the targets of runs, computed once for each run."""
 
-    def found(result: RunResult) -> tuple[float, str] | None:
+    def __init__(self) -> None:
+        self._found: dict[int, dict[str, TargetCost]] = {}
+
+    def of(self, result: RunResult) -> TargetCost | None:
+        """Return the cost of a result's target; None if it has no design with a price.
+
+        Raises:
+            AssayError: The run has no prices.
+        """
         view = result.view
-        if id(view) not in costs:
-            items = target_costs(view)
-            costs[id(view)] = {one.target: (float(one.cost.month), one.cost.currency) for one in items}
         if view.run.prices is None:
             raise AssayError(f"run {result.run} has no prices", "only runs of studies with `prices:` have costs")
-        return costs[id(view)].get(result.row.case.target)
+        if id(view) not in self._found:
+            self._found[id(view)] = {item.target: item for item in target_costs(view)}
+        return self._found[id(view)].get(result.row.case.target)
+
+    def remark(self, results: Iterable[RunResult]) -> str:
+        """Return the price books with their dates, and the targets whose requests are not in their costs."""
+        books: dict[str, None] = {}
+        without: dict[str, None] = {}
+        for one in results:
+            if one.view.run.prices is not None:
+                book = one.view.run.prices.book
+                books[f"{book.book} of {book.date}"] = None
+            if (cost := self.of(one)) is not None and cost.excludes_requests:
+                without[one.row.case.target] = None
+        words = f"Prices: {numbers.listing(list(books))}."
+        return f"{words} Without requests: {numbers.listing(list(without))}." if without else words
+
+
+def _cost_month() -> Quantity:
+    costs = _Costs()
 
     def get(result: RunResult) -> CellValue | None:
-        cost = found(result)
-        return None if cost is None else CellValue(cost[0])
+        cost = costs.of(result)
+        return None if cost is None else CellValue(float(cost.cost.month))
 
     def unit(result: RunResult) -> DisplayUnit:
-        cost = found(result)
-        return DisplayUnit("" if cost is None else cost[1], 1.0, "money")
+        cost = costs.of(result)
+        return DisplayUnit("" if cost is None else cost.cost.currency, 1.0, "money")
 
-    return Quantity("Cost of a month", get, unit, of_target=True, missing="no design with a price", of_repeats="")
+    missing = "no design with a price"
+    return Quantity("Cost of a month", get, unit, of_target=True, missing=missing, remark=costs.remark, of_repeats="")
+
+
+def _cost_per_rate() -> Quantity:
+    """Return the cost of a month divided by the rate: for each GB/s, or each 1,000 operations per second."""
+    costs = _Costs()
+
+    def size(result: RunResult) -> tuple[float, str]:
+        measure = measure_of(result.row.operation)
+        return (1e3, f"1,000 {measure.unit}") if measure.is_count else (1e9, "GB/s")
+
+    def get(result: RunResult) -> CellValue | None:
+        cost, rate = costs.of(result), result.row.rate
+        if cost is None or rate is None or rate.median <= 0:
+            return None
+        month = float(cost.cost.month) * size(result)[0]
+        ends = [None if end is None or end <= 0 else month / end for end in (rate.high, rate.low)]
+        return CellValue(month / rate.median, *ends)
+
+    def unit(result: RunResult) -> DisplayUnit:
+        cost = costs.of(result)
+        currency = "" if cost is None else f"{cost.cost.currency} for {size(result)[1]}"
+        return DisplayUnit(currency, 1.0, "money")
+
+    missing = "no design with a price, or no result"
+    return Quantity("Cost of a month per rate", get, unit, missing=missing, remark=costs.remark)
 
 
 def shown_unit(quantity: Quantity, results: Iterable[RunResult], wanted: str, values: Iterable[float]) -> DisplayUnit:

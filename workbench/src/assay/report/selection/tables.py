@@ -202,6 +202,7 @@ class _TableWriter:
             facts.summary_sentence(self._selection, cells, has_counts),
             facts.repeats_sentence(self._selection, cells),
             origins,
+            quantity.remark(self._selection.results),
             f"{numbers.NONE}: {quantity.missing}." if self._has_gaps else "",
             verdicts,
         ]

@@ -18,6 +18,7 @@ ROOM = Room(
     sections={"assay.rooms.importers.shown.section:section": "evidence"},
     hooks={
         "imported_blocks": "assay.rooms.importers.shown.figures:case_blocks",
+        "imported_figures": "assay.rooms.importers.shown.figures:imported_figures",
         "audit_blocks": "assay.rooms.importers.shown.section:audit_blocks",
         "audit_words": "assay.rooms.importers.shown.section:audit_words",
         "run_of_outputs": "assay.rooms.importers.work.temporary:run_of_outputs",

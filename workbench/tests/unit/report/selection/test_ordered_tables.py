@@ -93,9 +93,9 @@ def test_a_value_may_be_written_in_several_ways(written: Any) -> None:
 def test_means_state_over_what_and_of_how_many_values_they_are() -> None:
     found = table(two_targets(), rows="operation", columns="target", mean_over="record_size")
     assert cells(found) == [["Read", "200 °", "2,000", "2, 3"], ["Write", "100 °", "1,000", "2, 3"]]
-    assert "Mean over record size, of as many values as the last column states." in found.caption
+    assert "Mean over record size; the last column states of how many values." in found.caption
     assert "operation" not in found.caption.split(".")[1]
-    assert "° not of all values that others have (read, disk: no record size 256 KiB; " in found.notes
+    assert "° not of all values that others have (read, disk: without record size 256 KiB; " in found.notes
     even = table(
         two_targets(),
         rows="operation",
@@ -104,6 +104,17 @@ def test_means_state_over_what_and_of_how_many_values_they_are() -> None:
         where={"record_size": "<1MiB", "target": "disk"},
     )
     assert "Mean over record size, of 2 values each." in even.caption and not even.notes and len(even.columns) == 2
+
+
+def test_means_over_the_values_that_all_have() -> None:
+    order = {"rows": "operation", "columns": "target", "mean_over": "record_size", "common_values": True}
+    found = table(two_targets(), **order)
+    assert cells(found) == [["Read", "200", "1,500"], ["Write", "100", "750"]] and not found.notes
+    assert (
+        "of 2 values each" in found.caption and "(only values that all compared runs and targets have)" in found.caption
+    )
+    apart = view_of(a_row("disk", 4, 1e8), a_row("memory", 64, 1e9), a_row("disk", 4, 3e8, "write"))
+    assert cells(table(apart, **order)) == [["Read", "–", "–"], ["Write", "300", "–"]]
 
 
 def test_maximum_and_minimum() -> None:
@@ -128,7 +139,7 @@ def test_a_verdict_that_all_have_is_a_sentence_not_a_sign() -> None:
     view = view_of(*(a_row(target, 4, 1e8, verdict=Verdict.UNVERIFIED) for target in ("disk", "memory")))
     found = table(view, rows="target")
     assert cells(found) == [["disk", "100"], ["memory", "100"]] and not found.notes
-    assert "All values: all are unverified (" in found.caption
+    assert "All values are unverified (" in found.caption
 
 
 def test_bytes_and_operations_are_never_in_one_column() -> None:
@@ -192,6 +203,7 @@ def test_wrong_orders_name_the_choices(options: dict[str, Any], message: str, hi
         {"value": "ratio_to"},
         {"value": {"ratio": "disk"}},
         {"rows": []},
+        {"common_values": True},
     ],
 )
 def test_orders_that_contradict_themselves(options: dict[str, Any]) -> None:
@@ -205,7 +217,7 @@ def test_ratios_are_of_the_same_work_and_say_what_is_undecided() -> None:
     assert [row[0] for row in cells(found)] == ["4 KiB", "64 KiB", "256 KiB"]
     assert [row[1].split()[0] for row in cells(found)] == ["1.00", "1.00", "–"]
     assert [row[2].split()[0] for row in cells(found)] == ["10.0", "6.67", "–"]
-    assert "No comparison decides whether the targets differ." in found.caption, "three repeats are too few"
+    assert "No comparison decides that the targets differ." in found.caption, "three repeats are too few"
     mean = table(
         two_targets(), rows="operation", where={"target": "memory"}, value={"ratio_to": "disk"}, mean_over="record_size"
     )
@@ -261,3 +273,13 @@ def test_latencies_costs_and_repeats() -> None:
     assert cells(repeats)[0][1].isdigit() and "medians" not in repeats.caption
     costs = table(RunView(priced_run()), rows="target", value="cost_month")
     assert costs.columns[1].title == "Cost of a month" and costs.columns[1].unit == "USD"
+    assert re.search(r"Prices: [\w-]+ of \d{4}-\d\d-\d\d\.", costs.caption)
+    month = {str(row[0]): row[1].value for row in costs.rows if isinstance(row[1], Num)}
+    rates, each = (
+        table(RunView(priced_run()), rows="target", value=value, where={"operation": "write"})
+        for value in ("rate", "cost_per_rate")
+    )
+    assert each.columns[1].unit == "USD for GB/s"
+    for rate, cost in zip(rates.rows, each.rows, strict=True):
+        assert isinstance(rate[1], Num) and isinstance(cost[1], Num) and rate[1].value
+        assert cost[1].value == pytest.approx(month[str(rate[0])] / rate[1].value * 1e9)

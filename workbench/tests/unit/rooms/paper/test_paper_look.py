@@ -4,6 +4,7 @@ import io
 import re
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,15 @@ from assay.rooms.paper.work.description import DescribedPaper
 
 VIEW = RunView(sample_run())
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 260 42"><path d="M0 0h9v9z" fill="#123456"/>%s</svg>'
-PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBBBBB", 13, b"IHDR", 20, 40, 8, 6, 0, 0, 0) + b"\0" * 8
+BROKEN_PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBBBBB", 13, b"IHDR", 20, 40, 8, 6, 0, 0, 0) + b"\0" * 8
+_CHUNKS = (
+    (b"IHDR", struct.pack(">IIBBBBB", 20, 40, 8, 0, 0, 0, 0)),
+    (b"IDAT", zlib.compress(b"\0" * 21 * 40)),
+    (b"IEND", b""),
+)
+PNG = BROKEN_PNG[:8] + b"".join(
+    struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in _CHUNKS
+)
 LOOK = """\
 title: T
 look:
@@ -86,6 +95,8 @@ def test_what_is_wrong_has_its_line(tmp_path: Path, change: tuple[str, str], err
         (b"<svg>", "neither a PNG nor an SVG"),
         (b"<svg/>", "neither a PNG nor an SVG"),
         (b"", "neither a PNG nor an SVG"),
+        (BROKEN_PNG, "the picture cannot be drawn"),
+        (SVG.replace("<svg", '<svg width="0"') % "", "the picture cannot be drawn"),
         (PNG[:20], "the PNG file is damaged"),
         (PNG.replace(struct.pack(">I", 40), struct.pack(">I", 4_000_000)), "4,000,000 pixels"),
         (SVG % "<script>x</script>", "it has a script"),

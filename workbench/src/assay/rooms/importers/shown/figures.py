@@ -45,6 +45,24 @@ def case_blocks(folder: Path, case: str) -> list[Block]:
     return blocks
 
 
+def imported_figures(folder: Path) -> list[tuple[int, tuple[str, ...], tuple[tuple[str, str], ...]]]:
+    """Return the rows that outputs print: number of the output, texts, and names with figures.
+
+    Args:
+        folder: The run's folder.
+
+    Raises:
+        AssayError: The file with the figures is missing or damaged.
+    """
+    found = []
+    for number, output in enumerate(imported_run(folder).outputs):
+        for result in output.results:
+            texts = (result.name, *((result.target,) if result.case else ()), *result.options.values())
+            times = tuple((figure.name, figure.text) for figure in result.figures if figure.unit in ("s", "min", "h"))
+            found.append((number, tuple(dict.fromkeys(texts)), (*result.options.items(), *times)))
+    return found
+
+
 def place_words(output: ToolOutput, result: ImportedResult) -> str:
     """Return where a result is: `results.json:8`."""
     return f"{output.file.file}:{result.line or output.file.line}"

@@ -21,6 +21,7 @@ from assay.report.paper_part import PaperContext, PartOptions
 from assay.report.summary.lines import is_usable
 from assay.report.view import RunView
 from assay.rooms.paper.work.build import Paper, assembled
+from assay.rooms.paper.work.claims.check import SentenceCheck
 from assay.rooms.paper.work.look import LookDescription
 from assay.rooms.paper.work.part_kinds import part_kinds
 from assay.rooms.paper.work.prose import ProseRemark, WrongProseError, read_prose
@@ -127,7 +128,7 @@ class DescribedPaper:
 
     Attributes:
         description: Its content.
-        remarks: Numbers of the texts that should not stand there without a word, after `build`.
+        remarks: What should not stand in the texts as it does, by their lines, after `build`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -142,6 +143,7 @@ class DescribedPaper:
         self._path, self._lines = path, data.decode().split("\n")
         self.remarks: list[ProseRemark] = []
         self._views: dict[str, RunView] = {}
+        self._check: SentenceCheck | None = None
 
     def build(self, views: dict[str, RunView]) -> Paper:
         """Return the paper.
@@ -190,7 +192,12 @@ class DescribedPaper:
             prose = read_prose(text, self._views)
         except WrongProseError as wrong:
             raise LineError(self._path, first + wrong.line, wrong.fault.message, wrong.fault.hint) from None
-        self.remarks += [ProseRemark(first + remark.line, remark.text) for remark in prose.remarks]
+        self.remarks += [ProseRemark(first + remark.line, remark.text, remark.kind) for remark in prose.remarks]
+        self._check = self._check or SentenceCheck(self._views)
+        for line, slip in self._check.faults(prose.sentences):
+            text = f"{slip.kind}: `{slip.words}`: {slip.text}"
+            self.remarks.append(ProseRemark(first + line, text, slip.kind))
+        self.remarks.sort(key=lambda remark: remark.line)
         return prose.blocks
 
 

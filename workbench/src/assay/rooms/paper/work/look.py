@@ -14,6 +14,7 @@ from assay.model.study.axis import fault
 from assay.model.units import choices_hint, display_value
 from assay.model.user_files import read_user_file
 from assay.report.document_look import DEFAULT_LOOK, Logo, Look
+from assay.report.typst import can_draw
 
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _MIN_CONTRAST = 4.5
@@ -127,7 +128,10 @@ def _read_logo(path: Path, name: str) -> Logo:
     data = read_user_file(path, name, "name an SVG or PNG file, relative to the description", _MAX_LOGO_BYTES)
     width, height = _png_size(data, name) if data.startswith(_PNG) else _svg_size(data, name)
     scale = min(_LOGO_PT[0] / width, _LOGO_PT[1] / height)
-    return Logo(data, not data.startswith(_PNG), round(width * scale, 1), round(height * scale, 1))
+    logo = Logo(data, not data.startswith(_PNG), round(width * scale, 1), round(height * scale, 1))
+    if not can_draw(logo):
+        raise AssayError(f"{name}: the picture cannot be drawn", "it may be damaged: save it again")
+    return logo
 
 
 def _png_size(data: bytes, name: str) -> tuple[float, float]:

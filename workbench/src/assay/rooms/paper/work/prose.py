@@ -10,22 +10,27 @@ from dataclasses import dataclass
 
 from assay.report.document import Block, Bullets, CodeBlock, Heading, Mono, Paragraph, Span, Strong, Text
 from assay.report.view import RunView
+from assay.rooms.paper.work.claims.reading import RemarkKind
+from assay.rooms.paper.work.claims.sentences import MARK, Sentence, split_sentences
 from assay.rooms.paper.work.lookup import quoted
 from assay.rooms.paper.work.references import WrongReferenceError, parse_reference, split_text
 
 _HEADING = re.compile(r"(#{1,3}) +(.+?) *#*")
 _ITEM = re.compile(r"[-*] +(.+)")
 _INLINE = re.compile(r"\\(?P<kept>[\\`*_#{}-])|`(?P<mono>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*")
-_NUMBER = re.compile("\x00([0-9]+)\x00")
-"""A number that replaced a reference; files have no such characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProseRemark:
-    """What a check says of one line of a file."""
+    """What a check says of one line of a file.
+
+    Attributes:
+        kind: What is wrong; a doubtful reference unless a sentence was checked.
+    """
 
     line: int
     text: str
+    kind: RemarkKind = RemarkKind.REFERENCE
 
 
 class WrongProseError(Exception):
@@ -43,10 +48,12 @@ class Prose:
     Attributes:
         blocks: In order; a heading of level 2 begins a section.
         remarks: Doubtful numbers, with lines that count from the beginning of the text, from 0.
+        sentences: Its sentences, with lines as those of remarks.
     """
 
     blocks: tuple[Block, ...]
     remarks: tuple[ProseRemark, ...]
+    sentences: tuple[Sentence, ...] = ()
 
 
 def read_prose(text: str, views: Mapping[str, RunView]) -> Prose:
@@ -58,9 +65,12 @@ def read_prose(text: str, views: Mapping[str, RunView]) -> Prose:
     values: list[str] = []
     remarks: list[ProseRemark] = []
     parts: list[str] = []
+    without_code: list[str] = []
     for is_code, start, part in _by_code(text):
         parts.append(part if is_code else _substituted(part, text.count("\n", 0, start), views, values, remarks))
-    return Prose(tuple(_blocks("".join(parts).split("\n"), values)), tuple(remarks))
+        without_code.append("\n" * part.count("\n") if is_code else parts[-1])
+    blocks = tuple(_blocks("".join(parts).split("\n"), values))
+    return Prose(blocks, tuple(remarks), tuple(split_sentences("".join(without_code), values)))
 
 
 def _by_code(text: str) -> Iterator[tuple[bool, int, str]]:
@@ -152,4 +162,4 @@ def _plain(text: str, values: Sequence[str]) -> str:
 
 
 def _filled(text: str, values: Sequence[str]) -> str:
-    return _NUMBER.sub(lambda found: values[int(found[1])], text)
+    return MARK.sub(lambda found: values[int(found[1])], text)

@@ -1,0 +1,1 @@
+"""Whether the sentences of an author agree with the runs of a paper."""

@@ -1,0 +1,185 @@
+"""A sentence as the checks see it: its clauses, what it speaks of, and its quantities."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from assay.rooms.paper.work.claims.facts import COUNTED_KEYS, Cell, FactIndex
+from assay.rooms.paper.work.claims.mentions import TARGET, WORKLOAD, Mention, MentionFinder, by_dimension, pairs_of
+from assay.rooms.paper.work.claims.quantities import Quantity, find_quantities
+from assay.rooms.paper.work.claims.sentences import REFERENCE_CLOSE, REFERENCE_OPEN, Sentence
+
+
+class RemarkKind(StrEnum):
+    """What is wrong with a sentence."""
+
+    REFERENCE = "doubtful reference"
+    NUMBER = "wrong number"
+    UNIT = "wrong unit"
+    DIRECTION = "contradicted"
+    UNDECIDED = "undecided"
+    PRICE = "wrong price"
+    UNSOUND = "unsound number"
+    UNSUPPORTED = "not supported"
+
+    @property
+    def is_note(self) -> bool:
+        """Whether the data say nothing against the sentence, but nothing for it either."""
+        return self is RemarkKind.UNSUPPORTED
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceFault:
+    """What a check finds in a sentence.
+
+    Attributes:
+        words: The words of the sentence that it is about.
+        text: What the data say, and how to mend the sentence.
+    """
+
+    kind: RemarkKind
+    words: str
+    text: str
+
+
+_CLAUSE = re.compile(
+    r"[;:]\s|\s[—–]\s|,?\s(?=(?:while|whereas|but|although|though|yet)\b)|,\s(?=(?:and|so|which|because|since)\b)", re.I
+)
+_PRONOUN = re.compile(r"\b(?:it|its|it's|they|their|both|this|that|these|there|the same)\b", re.IGNORECASE)
+_OPEN_QUESTION = re.compile(
+    r"\b(?:would|could|might|may|should|whether|hypothes\w+|assum\w+|suppos\w+|likely|perhaps|possibly|if|expect\w*|"
+    r"plan(?:s|ned)?|intend\w*|hope\w*|predict\w*|unclear|unknown|must|needs? (?:about |some |at least |"
+    r"up to )?[0-9]|requires?|required|wants?|"
+    r"target of|goal)\b|\?",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:vendors?|data ?sheets?|manufacturers?|advertis\w+|claim(?:s|ed)? by|according to|literature|prior work|"
+    r"previous(?:ly)? (?:work|published|studies)|specifi(?:ed|cation|es)|rated|nominal(?:ly)?|theoretical\w*|line rate|"
+    r"link(?:s| speed| of)?|ethernet|interface|nic|sata|sas|pcie|nvme|infiniband|limit(?:s|ed)? (?:of|to|by)|quota|"
+    r"modern|typical(?:ly)? (?:ssd|disk|drive|hard|server)|other studies|et al)\b|\[[0-9]+\]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A sentence with what was found in it.
+
+    Attributes:
+        sentence: Its words, without marks.
+        mentions: In their order, those of axes among them.
+        quantities: Those that are no value of an axis.
+        clauses: Where its clauses begin and end.
+        carried: Targets of the sentence before, if this one has none but a pronoun.
+        axis_values: Mentions of axes with their quantities.
+    """
+
+    sentence: str
+    mentions: tuple[Mention, ...]
+    quantities: tuple[Quantity, ...]
+    clauses: tuple[tuple[int, int], ...]
+    carried: tuple[Mention, ...]
+    axis_values: tuple[tuple[Mention, Quantity], ...]
+
+    def clause_at(self, place: int) -> tuple[int, int]:
+        """Return the clause of a place."""
+        return next((clause for clause in self.clauses if clause[0] <= place < clause[1]), self.clauses[-1])
+
+    def words_of(self, clause: tuple[int, int]) -> str:
+        """Return the words of a clause."""
+        return self.sentence[clause[0] : clause[1]]
+
+    def within(self, start: int, end: int) -> list[Mention]:
+        """Return the mentions between two places."""
+        return [mention for mention in self.mentions if start <= mention.start < end]
+
+    def context(self, clause: tuple[int, int]) -> list[Mention]:
+        """Return the mentions that apply to a clause: its own, else those of the sentence, else carried ones."""
+        own = by_dimension(self.within(*clause))
+        whole = by_dimension(self.mentions)
+        found = [mention for group in own.values() for mention in group]
+        for dimension, group in whole.items():
+            if dimension not in own and not any(_share(dimension, other) for other in own):
+                before = [mention for mention in group if mention.end <= clause[0]]
+                found += before if before and dimension == TARGET and len(before) == 1 else group
+        if not any(mention.dimension == TARGET for mention in found):
+            found += self.carried
+        return found
+
+    def is_open(self, clause: tuple[int, int]) -> bool:
+        """Return whether a clause states no fact: a question, a condition, an expectation."""
+        return _OPEN_QUESTION.search(self.words_of(clause)) is not None
+
+    def is_elsewhere(self, clause: tuple[int, int]) -> bool:
+        """Return whether a clause gives figures of others, such as of a data sheet or a link."""
+        return _ELSEWHERE.search(self.words_of(clause)) is not None
+
+
+def _share(first: str, second: str) -> bool:
+    return bool(set(first.split("|")) & set(second.split("|")))
+
+
+def read_sentence(sentence: Sentence, finder: MentionFinder, before: Reading | None) -> Reading:
+    """Return what stands in a sentence.
+
+    Args:
+        sentence: The sentence.
+        finder: Finds mentions in it.
+        before: The sentence before it in its paragraph; None if it is the first one.
+    """
+    text, spans = _without_marks(sentence.text)
+    names = finder.names(text)
+    operations = finder.operations(text, names)
+    blocked = [(mention.start, mention.end) for mention in names]
+    found = [replace(item, is_reference=_is_within(item, spans)) for item in find_quantities(text, blocked)]
+    keys = tuple(before.axis_values[-1][0].dimension.split("|")) if before is not None and before.axis_values else ()
+    axes = finder.axes(text, found, keys)
+    used = {(item.start, item.end) for _, item in axes}
+    others = tuple(item for item in found if (item.start, item.end) not in used)
+    mentions = sorted([*names, *operations, *(mention for mention, _ in axes)], key=lambda item: item.start)
+    carried: tuple[Mention, ...] = ()
+    if before is not None and _PRONOUN.search(text) and not any(item.dimension == TARGET for item in mentions):
+        carried = tuple(item for item in (*before.mentions, *before.carried) if item.dimension == TARGET)
+    return Reading(text, tuple(mentions), others, _clauses(text), carried, tuple(axes))
+
+
+def _without_marks(text: str) -> tuple[str, list[tuple[int, int]]]:
+    parts: list[str] = []
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for part in re.split(f"([{REFERENCE_OPEN}{REFERENCE_CLOSE}])", text):
+        if part == REFERENCE_OPEN:
+            spans.append((at, at))
+        elif part == REFERENCE_CLOSE and spans:
+            spans[-1] = (spans[-1][0], at)
+        elif part not in (REFERENCE_OPEN, REFERENCE_CLOSE):
+            parts.append(part)
+            at += len(part)
+    return "".join(parts), spans
+
+
+def _is_within(item: Quantity, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= item.start and item.end <= end for start, end in spans)
+
+
+def _clauses(text: str) -> tuple[tuple[int, int], ...]:
+    ends = [match.end() for match in _CLAUSE.finditer(text)] + [len(text)]
+    starts = [0, *ends[:-1]]
+    return tuple((start, end) for start, end in zip(starts, ends, strict=True) if text[start:end].strip())
+
+
+def cells_of(facts: FactIndex, mentions: Sequence[Mention]) -> list[Cell]:
+    """Return the results that fit all mentions, in order."""
+    return [facts.cells[number] for number in sorted(facts.select(pairs_of(mentions)))]
+
+
+def is_about_results(mentions: Sequence[Mention]) -> bool:
+    """Return whether mentions suffice to say that measured results are meant: a target, or work at a point."""
+    dimensions = {mention.dimension for mention in mentions}
+    if TARGET in dimensions or WORKLOAD in dimensions:
+        return True
+    if "operation" in dimensions and dimensions - {"operation"}:
+        return True
+    return any(mention.pairs and set(mention.dimension.split("|")) <= set(COUNTED_KEYS) for mention in mentions)
