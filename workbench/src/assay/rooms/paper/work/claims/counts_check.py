@@ -15,6 +15,12 @@ _NOUN = re.compile(
     r"(?: of (?:the |all |its |our )?(?P<all>[0-9,]+))?(?: [a-z-]+){0,2}? (?P<noun>results|cases|repeats|"
     r"repetitions)\b"
 )
+_IN_ALL = re.compile(
+    r"\b(?:gave|gives?|yield(?:s|ed)?|produc(?:es?|ed)|compris(?:es?|ed)|consists? of|has|have|had|in total|"
+    r"altogether|in all)\b",
+    re.I,
+)
+_REPEATED = re.compile(r"\b(?:repeated|measured|run) (?:\w+ )?$", re.IGNORECASE)
 _NOUN_BEFORE = re.compile(r"\bof [a-z ]{0,8}[0-9,]+ (?P<noun>results|cases)\b", re.IGNORECASE)
 _PART = re.compile(r"\s(?:are|were|is|was|passed|pass)\b")
 _AHEAD = re.compile(r"\b(?:ahead|won|wins?|faster|beats?|beat|beaten|first|better)\b", re.IGNORECASE)
@@ -45,6 +51,13 @@ def check_counts(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
             continue
         clause = reading.clause_at(item.start)
         match = _NOUN.match(reading.sentence, (item.until or item).end)
+        if _REPEATED.search(reading.sentence, 0, item.start) and reading.sentence.startswith(" times", item.end):
+            known = [len(row.samples) for view in views for row in view.analysis.rows]
+            if known and not min(known) <= item.value <= max(known):
+                ends = [str(count) for count in sorted({min(known), max(known)})]
+                text = f"the results have {numbers.listing(ends)} repeats"
+                found.append(SentenceFault(RemarkKind.NUMBER, item.text, text))
+            continue
         if match is None and _PART.match(reading.sentence, item.end):
             match = _NOUN_BEFORE.search(reading.sentence, 0, item.start)
         if match is None or reading.is_open(clause):
@@ -79,7 +92,7 @@ def _counts(noun: str, words: str, views: Iterable[RunView]) -> list[int]:
                 sum(not verdicts.isdisjoint(row.verdicts) for row in view.analysis.rows) for view in listed
             )
             return [*first, *any_of]
-    return []
+    return _totals(noun, listed) if _IN_ALL.search(words) else []
 
 
 def _totals(noun: str, views: Iterable[RunView]) -> list[int]:

@@ -149,7 +149,7 @@ _NEVER_UNDER = (
     r"never (?:below|under)|never (?:f[ea]lls?|drops?|dropped|goes|went|sinks?|sank|was|were) (?:below|under)"
 )
 _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
-    (BoundWord.MAX, rf"(?:at (?:the )?most|(?:no|not|never) more than|never above|{_NEVER_OVER}|a maximum of)"),
+    (BoundWord.MAX, rf"(?:at (?:the )?most|(?:no|not|never) more than|never above|{_NEVER_OVER}|a maximum of|within)"),
     (BoundWord.MIN, rf"(?:at (?:the very |the )?least|(?:no|not|never) less than|a minimum of|{_NEVER_UNDER})"),
     (BoundWord.UP_TO, r"(?:up to|as much as|as high as|as many as)"),
     (
@@ -170,7 +170,10 @@ _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
         r"(?:less than|fewer than|under|below|lower than|short of|smaller than|not even|slower than|well under)",
     ),
 )
-_BOUND_BEFORE = [(bound, re.compile(rf"(?<!\w){words}\s?(?:a |an |only )?$", re.I)) for bound, words in _BOUNDS]
+_BOUND_BEFORE = [
+    (bound, re.compile(rf"(?<!\w){words}\s?(?:a |an |only |by |a factor of |factor of )?$", re.I))
+    for bound, words in _BOUNDS
+]
 _DENIED = re.compile(r"\b(?:no|not|never|none|nowhere|neither|nor)\b[^,;:.]{0,60}$", re.IGNORECASE)
 _DENIED_BOUNDS = {BoundWord.MORE: BoundWord.MAX, BoundWord.LESS: BoundWord.MIN}
 _SPEED = re.compile(r"faster|slower", re.IGNORECASE)
