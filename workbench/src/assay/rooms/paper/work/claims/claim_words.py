@@ -32,7 +32,8 @@ _CUES: tuple[tuple[str, str, int], ...] = (
     (
         "rate",
         (
-            r"outperform(?:s|ed|ing)?|outruns?|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|"
+            r"outperform(?:s|ed|ing)?|outruns?|overtakes?|overtook|topp?(?:s|ed)(?= the| [a-z]+[0-9.])|(?:has|have|"
+            r"had) the (?:edge|upper hand)|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|"
             r"comes?) (?:well |far |"
             r"clearly )?ahead(?: of)?|surpass(?:es|ed)?|leads? (?:over )?(?=the|over)"
         ),
@@ -84,7 +85,9 @@ _SLIGHTLY = re.compile(
     r"\b(?:slightly|a little|marginally|somewhat|a bit|barely|just|scarcely|minimally)\s(?:\w+ )?$", re.IGNORECASE
 )
 _ADVANTAGE = re.compile(
-    r"\b(?P<most>(?:largest|greatest|highest|biggest) )?(?:advantage|lead|margin|superiority)\b", re.IGNORECASE
+    r"\b(?P<most>(?:largest|greatest|highest|biggest) )?(?:advantage|lead|margin|superiority)\b|"
+    r"\b(?P<differ>differ(?:s|ed)?)\b",
+    re.IGNORECASE,
 )
 _PASSIVE = re.compile(r"\b(?:is|are|was|were) (?:\w+ )?$")
 
@@ -135,6 +138,7 @@ class Claim:
         is_negated: It is denied.
         is_slight: Only a small difference is claimed.
         is_of_groups: Both sides are groups of targets.
+        is_symmetric: The factor may be that of either side to the other.
     """
 
     measure: str
@@ -145,6 +149,7 @@ class Claim:
     is_negated: bool = False
     is_slight: bool = False
     is_of_groups: bool = False
+    is_symmetric: bool = False
 
 
 def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
@@ -195,6 +200,8 @@ def _advantages(reading: Reading, clause: tuple[int, int], others: list[Claim]) 
     if match is None or others or len(factors) != 1:
         return []
     factor = replace(factors[0], kind=Kind.RATIO)
+    if match["differ"]:
+        return [Claim(_measure_of(reading.words_of(clause)), 0, match.start(), match.end(), factor, is_symmetric=True)]
     if match["most"]:
         factor = replace(factor, bound=BoundWord.UP_TO)
     return [Claim(_measure_of(reading.words_of(clause)), 1, match.start(), match.end(), factor)]

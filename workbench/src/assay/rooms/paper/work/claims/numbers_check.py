@@ -248,7 +248,7 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
         return item.agrees_with(min(medians))
     derived = list(medians)
     if _GAP.search(words):
-        derived = [abs(one - other) for one in medians for other in medians]
+        derived += [abs(one - other) for one in medians for other in medians]
     if _TOGETHER.search(words):
         derived.append(sum(medians))
     if _INTERVAL.search(words):

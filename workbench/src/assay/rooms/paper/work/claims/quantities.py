@@ -112,8 +112,10 @@ _DATA_RATE = re.compile(rf"\s?-?{_BYTES}{_SECOND}")
 _SIZE = re.compile(rf"[\s-]?{_BYTES}(?![\w/])(?!\s(?:per|a) second)")
 _SHORT_SIZE = re.compile(r"(?P<prefix>[kKMG])(?![\w/])")
 _COUNT_RATE = re.compile(
-    r"\s?(?P<large>[kKM]|thousand|million)?\s?(?P<unit>(?:[a-z-]+\s){0,2}[kKM]?(?:IOPS|iops)|"
-    r"(?:(?:[0-9]+ ?[kMG]i?B )?(?:(?!(?:with|in|at|to|for|from|and|of|per|a|each|on|seconds?|are|is|or|than|by)\b)"
+    r"\s?(?P<large>[kKM]|thousand|"
+    r"million)?\s?(?P<unit>(?:[a-z]+ ){0,2}[a-z]+s(?= of [0-9.]+ ?[kKMG]i?B (?:[a-z]+ )?(?:per|a|"
+    r"each) second\b)|(?:[a-z-]+\s){0,2}[kKM]?(?:IOPS|iops)|"
+    r"(?:(?:[0-9]+ ?[kKMG]i?B )?(?:(?!(?:with|in|at|to|for|from|and|of|per|a|each|on|seconds?|are|is|or|than|by)\b)"
     r"[A-Za-z-]+(?:\s|(?=/))){0,4}?)?(?:/\s?s(?:ec)?\b|(?:per|a|each|every) second\b))"
 )
 _TIME = re.compile(rf"[\s-]?(?P<unit>{'|'.join(sorted(map(re.escape, _TIMES), key=len, reverse=True))})s?(?![\w/])")

@@ -81,8 +81,8 @@ def _check_mentions(
         return None
     clause = reading.clause_at(match.start())
     at = [item for item in mentions if item.dimension == TARGET and clause[0] <= item.start < clause[1]]
-    is_scope = at and all(item.start > match.end() for item in at) and _has_rate(reading, clause)
-    if is_scope and not _FOUND_AT.search(reading.sentence, match.end(), at[0].start):
+    is_scope = all(item.start > match.end() for item in at) and _has_rate(reading, clause)
+    if is_scope and not (at and _FOUND_AT.search(reading.sentence, match.end(), at[0].start)):
         # The number of such a clause is checked by itself: the target says where it was measured.
         return None
     before = {item.dimension for item in mentions if clause[0] <= item.start and item.end <= match.start()}
