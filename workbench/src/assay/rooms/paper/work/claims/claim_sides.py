@@ -12,7 +12,10 @@ from assay.rooms.paper.work.claims.quantities import Quantity
 from assay.rooms.paper.work.claims.reading import Reading, cells_of
 from assay.rooms.paper.work.claims.trends import AXIS, trend_keys
 
-_OBJECT_SOON = re.compile(r"(?:\s(?:of|by)|(?:\s[\w-]+){0,4}? as) (?=\S)")
+_OBJECT_SOON = re.compile(
+    r"(?:\s(?:of|by(?! (?:about|at|an? |more|less|roughly|nearly|almost|up|only|some|[0-9]|one|two)))|"
+    r"(?:\s[\w-]+){0,4}? as) (?=\S)"
+)
 _OBJECT = re.compile(
     (
         r"\b(?:than|compared (?:with|to)|in comparison (?:with|to)|versus|vs\.?|relative to|against|over|"
@@ -36,7 +39,7 @@ def sides_of(reading: Reading, clause: tuple[int, int], claim: Claim, facts: Fac
     None if the sentence does not say what is compared.
     """
     own = reading.within(*clause)
-    marker = _object_at(reading.sentence, clause, claim)
+    marker = None if claim.is_symmetric else _object_at(reading.sentence, clause, claim)
     if marker is None or NEXT_BEST.search(reading.sentence, claim.start, clause[1]):
         return _implied_sides(reading, clause, claim, own, facts)
     start, end = marker
@@ -54,10 +57,15 @@ def sides_of(reading: Reading, clause: tuple[int, int], claim: Claim, facts: Fac
 def _object_at(text: str, clause: tuple[int, int], claim: Claim) -> tuple[int, int] | None:
     """Return the place of the word before what something is compared with; None without one."""
     after = text[claim.end : clause[1]]
+    if re.search(r"(?:advantage|lead|margin|superiority)$", text[claim.start : claim.end], re.IGNORECASE):
+        over = re.compile(r"\bover\b").search(text, claim.end, clause[1])
+        return (over.start(), over.end()) if over else None
+    if re.search(r"\b(?:that|those) of$|\bwhat$", text[claim.start : claim.end]):
+        return claim.end, claim.end
     if match := _OBJECT_SOON.match(after):
         return claim.end + match.end() - 3, claim.end + match.end()
     if re.search(
-        r"(?:outperform|beat|outpac|surpass|ahead of|behind|trail|lose|match|outrun|exceed|below|above|"
+        r"(?:outperform|beat|outpac|surpass|ahead of|behind|trail|lose|match|outrun|overt|top|exceed|below|above|"
         r"under)\w*(?: to)?\s?$",
         text[claim.start : claim.end],
     ):
@@ -118,7 +126,10 @@ def _implied_sides(
     """Return the sides of `memory is faster for random reads`: a target against the others of the same results."""
     groups = by_dimension([*own, *reading.carried] if not any(item.dimension == TARGET for item in own) else own)
     targets = [item for item in groups.get(TARGET, []) if item.end <= claim.start or item in reading.carried]
-    if claim.sign == 0 and len(groups.get(TARGET, [])) == 2 and claim.factor is None:
+    if not targets and reading.sentence.startswith(" of ", claim.end):
+        targets = groups.get(TARGET, [])[:1]
+    is_of_two = claim.factor is None or claim.is_symmetric
+    if claim.sign == 0 and len(groups.get(TARGET, [])) == 2 and is_of_two:
         one, other = groups[TARGET]
         rest = [item for item in reading.context(clause) if item.dimension != TARGET]
         return [one, *rest], [other, *rest], frozenset({TARGET})

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from assay.rooms.paper.work.claims.quantities import FACTOR_VERB, Kind, Quantity
+from assay.rooms.paper.work.claims.quantities import FACTOR_VERB, BoundWord, Kind, Quantity
 from assay.rooms.paper.work.claims.reading import Reading
 
 _RATE_NOUN = (
@@ -32,9 +32,10 @@ _CUES: tuple[tuple[str, str, int], ...] = (
     (
         "rate",
         (
-            r"outperform(?:s|ed|ing)?|outruns?|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|"
+            r"outperform(?:s|ed|ing)?|outruns?|overtakes?|overtook|topp?(?:s|ed)(?= the| [a-z]+[0-9.])|(?:has|have|"
+            r"had) the (?:edge|upper hand)|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|"
             r"comes?) (?:well |far |"
-            r"clearly )?ahead of|surpass(?:es|ed)?|leads? (?:over )?(?=the|over)"
+            r"clearly )?ahead(?: of)?|surpass(?:es|ed)?|leads? (?:over )?(?=the|over)"
         ),
         1,
     ),
@@ -79,6 +80,14 @@ _IN_NO_CASE = re.compile(
 )
 _THINGS = re.compile(
     r" (?:records?|files?|objects?|blocks?|clients?|servers?|threads?|sizes?|hosts?|processes)\b", re.IGNORECASE
+)
+_SLIGHTLY = re.compile(
+    r"\b(?:slightly|a little|marginally|somewhat|a bit|barely|just|scarcely|minimally)\s(?:\w+ )?$", re.IGNORECASE
+)
+_ADVANTAGE = re.compile(
+    r"\b(?P<most>(?:largest|greatest|highest|biggest) )?(?:advantage|lead|margin|superiority)\b|"
+    r"\b(?P<differ>differ(?:s|ed)?)\b",
+    re.IGNORECASE,
 )
 _PASSIVE = re.compile(r"\b(?:is|are|was|were) (?:\w+ )?$")
 
@@ -127,7 +136,9 @@ class Claim:
         start, end: Its words in the sentence.
         factor: The factor or share that it states; None if it states none.
         is_negated: It is denied.
+        is_slight: Only a small difference is claimed.
         is_of_groups: Both sides are groups of targets.
+        is_symmetric: The factor may be that of either side to the other.
     """
 
     measure: str
@@ -136,7 +147,9 @@ class Claim:
     end: int
     factor: Quantity | None = None
     is_negated: bool = False
+    is_slight: bool = False
     is_of_groups: bool = False
+    is_symmetric: bool = False
 
 
 def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
@@ -151,12 +164,16 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
                 if not measure and _THINGS.match(text, match.end()):
                     continue
                 what = measure or _measure_of(text[slice(*clause)])
-                found.append(Claim(what, -sign if turned else sign, match.start(), match.end(), factor, negated))
+                slight = _SLIGHTLY.search(text, 0, match.start()) is not None
+                found.append(
+                    Claim(what, -sign if turned else sign, match.start(), match.end(), factor, negated, slight)
+                )
     for item in reading.quantities:
         is_free = clause[0] <= item.start < clause[1] and not any(item is one.factor for one in found)
         noun = _RATIO_NOUN.match(text, item.end) if is_free and item.kind in (Kind.RATIO, Kind.PERCENT) else None
         if noun is not None:
             found.append(Claim(_measure_of(text[slice(*clause)]), 0, item.start, noun.end(), item))
+    found += _advantages(reading, clause, found)
     for match in _EQUALITY.finditer(text, *clause):
         if not any(match.start() < other.end and other.start < match.end() for other in found):
             found.append(
@@ -170,6 +187,24 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
                 )
             )
     return found
+
+
+def _advantages(reading: Reading, clause: tuple[int, int], others: list[Claim]) -> list[Claim]:
+    """Return claims of an advantage with its factor: `the largest advantage of memory, 40×`."""
+    match = _ADVANTAGE.search(reading.sentence, *clause)
+    factors = [
+        item
+        for item in reading.quantities
+        if clause[0] <= item.start < clause[1] and (item.kind is Kind.RATIO or _is_factor(reading, item))
+    ]
+    if match is None or others or len(factors) != 1:
+        return []
+    factor = replace(factors[0], kind=Kind.RATIO)
+    if match["differ"]:
+        return [Claim(_measure_of(reading.words_of(clause)), 0, match.start(), match.end(), factor, is_symmetric=True)]
+    if match["most"]:
+        factor = replace(factor, bound=BoundWord.UP_TO)
+    return [Claim(_measure_of(reading.words_of(clause)), 1, match.start(), match.end(), factor)]
 
 
 def _is_negated(before: str) -> bool:

@@ -22,7 +22,11 @@ _PERCENTILE = re.compile(
 )
 _ONLY = re.compile(r"\bthe only (?:ones?|\w+ (?:that|which|whose|with))\b", re.IGNORECASE)
 _MEDIAN = re.compile(r"\bmedian\b", re.IGNORECASE)
-_IOPS = re.compile(r"\biops\b|\b(?:operations|requests) per second\b", re.IGNORECASE)
+_IOPS = re.compile(
+    r"\biops\b|\b(?:operations|requests|puts|gets|reads|writes|items|objects) (?:per|a|each) second\b|"
+    r"\bnumber of (?:\w+ )?(?:operations|requests|puts|gets|reads|writes)\b",
+    re.IGNORECASE,
+)
 
 
 def check_comparisons(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
@@ -84,7 +88,7 @@ def _compare_both(
     """Return a fault that holds for all that `reads` may mean; an exact factor must be that of the plain operation."""
     finding = _compare(reading, clause, claim, first, second, differing, facts)
     plain = narrowed(first), narrowed(second)
-    if plain == (list(first), list(second)):
+    if plain == (list(first), list(second)) or not all(cells_of(facts, side) for side in plain):
         return finding
     is_exact = claim.factor is not None and claim.factor.until is None and claim.factor.bound is BoundWord.EXACT
     if finding is None and not is_exact:

@@ -15,6 +15,14 @@ _NOUN = re.compile(
     r"(?: of (?:the |all |its |our )?(?P<all>[0-9,]+))?(?: [a-z-]+){0,2}? (?P<noun>results|cases|repeats|"
     r"repetitions)\b"
 )
+_IN_ALL = re.compile(
+    r"\b(?:gave|gives?|yield(?:s|ed)?|produc(?:es?|ed)|compris(?:es?|ed)|consists? of|has|have|had|in total|"
+    r"altogether|in all)\b",
+    re.I,
+)
+_OF_RESULTS = re.compile(r" of (?:the |all |its |our |all the )?(?:[0-9,]+ )?results\b")
+_FAILED = re.compile(r"\b(?:fail(?:ed|s)?|not ok|unsound)\b", re.IGNORECASE)
+_REPEATED = re.compile(r"\b(?:repeated|measured|run) (?:\w+ )?$", re.IGNORECASE)
 _NOUN_BEFORE = re.compile(r"\bof [a-z ]{0,8}[0-9,]+ (?P<noun>results|cases)\b", re.IGNORECASE)
 _PART = re.compile(r"\s(?:are|were|is|was|passed|pass)\b")
 _AHEAD = re.compile(r"\b(?:ahead|won|wins?|faster|beats?|beat|beaten|first|better)\b", re.IGNORECASE)
@@ -26,7 +34,9 @@ _OF_TARGETS = re.compile(
 )
 _LIMITS = (BoundWord.MIN, BoundWord.MAX, BoundWord.MORE, BoundWord.LESS)
 _ALL = re.compile(
-    r"\b(?:all|every|each of the|both|no|none of the) (?:[0-9,]+ |the )?(?:of the )?(?P<noun>results?)\b", re.I
+    r"\b(?:all|every|each of the|both|no|none of the|not a single|not one) (?:[0-9,]+ |"
+    r"the )?(?:of the )?(?P<noun>results?)\b",
+    re.I,
 )
 _VERDICTS: tuple[tuple[frozenset[Verdict], re.Pattern[str]], ...] = (
     (frozenset({Verdict.OK}), re.compile(r"\b(?:ok|sound|pass(?:ed|es)?|without (?:a )?finding)\b", re.IGNORECASE)),
@@ -45,6 +55,13 @@ def check_counts(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
             continue
         clause = reading.clause_at(item.start)
         match = _NOUN.match(reading.sentence, (item.until or item).end)
+        if _REPEATED.search(reading.sentence, 0, item.start) and reading.sentence.startswith(" times", item.end):
+            known = [len(row.samples) for view in views for row in view.analysis.rows]
+            if known and not min(known) <= item.value <= max(known):
+                ends = [str(count) for count in sorted({min(known), max(known)})]
+                text = f"the results have {numbers.listing(ends)} repeats"
+                found.append(SentenceFault(RemarkKind.NUMBER, item.text, text))
+            continue
         if match is None and _PART.match(reading.sentence, item.end):
             match = _NOUN_BEFORE.search(reading.sentence, 0, item.start)
         if match is None or reading.is_open(clause):
@@ -54,7 +71,13 @@ def check_counts(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
         if known and not any(item.agrees_with(count) for count in known):
             words = " and ".join(dict.fromkeys(numbers.count(count) for count in known[:3]))
             found.append(SentenceFault(RemarkKind.NUMBER, item.text, f"the runs have {words} such {match['noun']}"))
-    return [*found, *_all_results(reading, views), *_wins(reading, facts), *_reached(reading, facts)]
+    return [
+        *found,
+        *_shares(reading, views),
+        *_all_results(reading, views),
+        *_wins(reading, facts),
+        *_reached(reading, facts),
+    ]
 
 
 def _views(reading: Reading, facts: FactIndex) -> list[RunView]:
@@ -79,7 +102,7 @@ def _counts(noun: str, words: str, views: Iterable[RunView]) -> list[int]:
                 sum(not verdicts.isdisjoint(row.verdicts) for row in view.analysis.rows) for view in listed
             )
             return [*first, *any_of]
-    return []
+    return _totals(noun, listed) if _IN_ALL.search(words) else []
 
 
 def _totals(noun: str, views: Iterable[RunView]) -> list[int]:
@@ -101,7 +124,7 @@ def _all_results(reading: Reading, views: Iterable[RunView]) -> list[SentenceFau
         match = _ALL.search(reading.sentence, *clause)
         if match is None or reading.is_open(clause):
             continue
-        is_none = match[0].lower().startswith(("no", "none"))
+        is_none = match[0].lower().startswith("no")
         rows = [row for view in views for row in view.analysis.rows]
         for verdicts, pattern in _VERDICTS:
             if not pattern.search(reading.words_of(clause)):
@@ -139,6 +162,26 @@ def _wins(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
             ):
                 text = f"the runs find it ahead at {numbers.count(wins[0])} of {numbers.plural(total, 'point')}"
                 found.append(SentenceFault(RemarkKind.NUMBER, item.text, text))
+    return found
+
+
+def _shares(reading: Reading, views: Iterable[RunView]) -> list[SentenceFault]:
+    """Return the shares of results with a verdict that no run has: `half of the results are ok`."""
+    found = []
+    listed = list(views)
+    for item in reading.quantities:
+        clause = reading.clause_at(item.start)
+        is_share = item.kind in (Kind.RATIO, Kind.PERCENT) and _OF_RESULTS.match(reading.sentence, item.end) is not None
+        if not is_share or item.is_reference or reading.is_open(clause):
+            continue
+        rows = [row for view in listed for row in view.analysis.rows]
+        counts = _counts("results", reading.words_of(clause), listed)
+        if _FAILED.search(reading.words_of(clause)):
+            counts = [sum(row.verdict is not Verdict.OK for row in rows)]
+        shares = [count / len(rows) for count in counts] if rows else []
+        if shares and not any(map(item.agrees_with, shares)):
+            text = f"the runs have {numbers.count(counts[0])} such results, {numbers.share(shares[0])}"
+            found.append(SentenceFault(RemarkKind.NUMBER, item.text, text))
     return found
 
 

@@ -143,6 +143,7 @@ class StatedFigure(NamedTuple):
         text: The figure with its unit.
         reference: What gives it in a text; empty if nothing does.
         source: Number of the table that it stands in.
+        currency: Of money, such as `USD`.
     """
 
     run: str
@@ -154,6 +155,7 @@ class StatedFigure(NamedTuple):
     period: str = ""
     reference: str = ""
     source: int = 0
+    currency: str = ""
 
 
 @dataclass
@@ -299,7 +301,18 @@ def _imported(run: str, view: RunView) -> Iterator[StatedFigure]:
             unit = _unit_of(name)
             if unit is not None:
                 kind, scale, period = unit
-                yield StatedFigure(run, subjects, name, kind, value * scale, f"{text} ({name})", period, source=source)
+                currency = next((_MONEY_NAMES[word] for word in name.casefold().split("_") if word in _MONEY_NAMES), "")
+                yield StatedFigure(
+                    run,
+                    subjects,
+                    name,
+                    kind,
+                    value * scale,
+                    f"{text} ({name})",
+                    period,
+                    source=source,
+                    currency=currency,
+                )
 
 
 def _unit_of(name: str) -> tuple[Kind, float, str] | None:

@@ -79,6 +79,10 @@ def _check_money(reading: Reading, item: Quantity, clause: tuple[int, int], fact
                 "the runs have no cost of it; add `prices:` to the study, or name the source",
             )
         return None
+    currencies = {figure.currency for figure in own} - {""}
+    if currencies and item.unit not in currencies:
+        text = f"the currency is wrong: the data have costs in {' and '.join(sorted(currencies))}"
+        return SentenceFault(RemarkKind.PRICE, item.text, text)
     period = _period(reading, item, clause)
     after = reading.sentence[item.end : item.end + 30]
     if _PER_TERABYTE.search(after):

@@ -23,7 +23,8 @@ _UNDECIDED = re.compile(
 
 _SOME = re.compile(
     r"\b(?:some(?:times)?|in (?:some|most|many|a few|all but) (?:\w+ )?(?:cases|points|sizes)|mostly|usually|typically|"
-    r"often|(?:nearly|almost) (?:every|all|each)|on average|average|mean|median|generally|most|nearly always|"
+    r"often|(?:one|two|three|four|five|six|seven|eight|nine|[0-9]+) of (?:the|all)|(?:nearly|almost) (?:every|"
+    r"all|each)|on average|average|mean|median|generally|most|nearly always|"
     r"almost always|at best|up to|occasionally|"
     r"not always|not everywhere|overall|at one|in one|at least one)\b",
     re.IGNORECASE,
@@ -65,8 +66,8 @@ def judged(claim: Claim, words: str, outcomes: list[PairOutcome], sentence: str)
 def _judge_direction(
     claim: Claim, words: str, outcomes: list[PairOutcome], for_it: Winner, sentence: str
 ) -> SentenceFault | None:
-    agree = [one for one in outcomes if one.winner is for_it]
-    against = [one for one in outcomes if one.winner not in (for_it, Winner.OPEN)]
+    agree = [one for one in outcomes if one.winner is for_it or (claim.is_slight and _leans(one, for_it))]
+    against = [one for one in outcomes if one not in agree and one.winner is not Winner.OPEN]
     decided = len(agree) + len(against)
     if claim.is_negated:
         is_so = bool(agree) and not against and len(agree) >= _AGREE_SHARE * len(outcomes)
@@ -100,6 +101,11 @@ def _judge_direction(
         f"it is so at {len(agree)} of {decided} decided points, but not at others: {_examples(against, len(against))}"
     )
     return SentenceFault(kind, words, f"{text}; name the points at which it holds")
+
+
+def _leans(one: PairOutcome, for_it: Winner) -> bool:
+    """Return whether two equal numbers differ in the direction of a claim at least."""
+    return one.winner is Winner.EQUAL and one.ratio != 1 and (one.ratio > 1) is (for_it is Winner.FIRST)
 
 
 def _judge_equal(claim: Claim, words: str, outcomes: list[PairOutcome]) -> SentenceFault | None:

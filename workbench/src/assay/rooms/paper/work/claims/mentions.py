@@ -77,7 +77,7 @@ _OPERATIONS: tuple[tuple[str, frozenset[str]], ...] = (
 _READ_WORD = r"reads?|reading|readers?"
 _WRITE_WORD = r"writ(?:es?|ing|ten|ers?)|wrote"
 _GENERIC = re.compile(
-    rf"(?<![\w-])(?P<order>(?:random|sequential)(?:ly)?[ -](?:[0-9]+ ?[kMG]i?B? )?)?"
+    rf"(?<![\w-])(?P<order>(?:random|sequential)(?:ly)?[ -](?:[0-9]+ ?[kKMG]i?B? )?)?"
     rf"(?:(?P<read>{_READ_WORD})|(?P<write>{_WRITE_WORD}))(?!\w)(?P<after> (?:\w+ ){{0,4}}?(?:at random|"
     rf"randomly|sequentially|in order))?",
     re.IGNORECASE,
@@ -111,6 +111,7 @@ _SIZE_NOUNS: tuple[tuple[str, str], ...] = (
 _LISTED = re.compile(r"\s?(?:,|,? ?(?:and|or|to|rather than|instead of|than|versus|vs\.?)|–|-|/)\s?(?:with |at )?")
 _BARE_AFTER = re.compile(r"\s?(?:[,.;:)]|$|(?:and|or|than|but|to|the|is|are|was|were|it|rather)\b)")
 _BARE_BEFORE = re.compile(r"\b(?:with|at|to|from|for|than|and|of|as)\s$")
+_FACTOR = re.compile(r"\bfactor of (?:[a-z]+ ){0,3}$", re.IGNORECASE)
 _PLAIN_WORDS = frozenset(
     {
         "objects",
@@ -359,7 +360,11 @@ class MentionFinder:
         last = before
         for at, item in enumerate(items):
             end = (item.until or item).end
-            is_bare = _BARE_AFTER.match(text, end) and _BARE_BEFORE.search(text, 0, item.start)
+            is_bare = (
+                _BARE_AFTER.match(text, end)
+                and not _FACTOR.search(text, 0, item.start)
+                and _BARE_BEFORE.search(text, 0, item.start)
+            )
             if item.kind is Kind.COUNT and not found[at] and (is_bare or _OF_THEM.match(text, end)):
                 found[at] = self._shared(item, last)
             last = found[at] if item.kind is Kind.COUNT and found[at] else last
@@ -395,7 +400,7 @@ class MentionFinder:
             ):
                 return known
             return ()
-        if item.kind is not Kind.COUNT:
+        if item.kind is not Kind.COUNT or _FACTOR.search(before):
             return ()
         if (
             re.search(r"\b(?:queue[ -])?depths?(?: of| is| from| at)?\s$", before, re.I)

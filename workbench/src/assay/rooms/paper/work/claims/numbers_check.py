@@ -23,7 +23,16 @@ _INTERVAL = re.compile(r"\b(?:intervals?|confidence|uncertainty)\b|±", re.IGNOR
 _LATENCY = re.compile(
     r"\b(?:latenc(?:y|ies)|response times?|delays?|p[0-9]{2}(?:\.[0-9]+)?|percentiles?|round[ -]trips?|ping)\b", re.I
 )
-_TAKES = re.compile(r"\b(?:takes?|took|needs?|needed|lasts?|lasted|answered|finished|completed)\b", re.IGNORECASE)
+_SHARE_WITHIN = re.compile(r"\b([0-9]{2}(?:\.[0-9]+)?) (?:%|percent|of 100|in 100)(?= )", re.IGNORECASE)
+_ALL_TARGETS = re.compile(
+    r"\b(?:all|every|each|none|no|any)(?: of the)? (?:\w+ ){0,2}?(?:servers?|options?|types?|targets?|"
+    r"systems?|instances?)\b",
+    re.I,
+)
+_TAKES = re.compile(
+    r"\b(?:takes?|took|needs?|needed|lasts?|lasted|answers?|answered|finished|completed|within [0-9.]+)\b",
+    re.IGNORECASE,
+)
 _EVERY = re.compile(r"\b(?:all|every|each|any|always|throughout|everywhere)\b", re.IGNORECASE)
 _PERCENTILE = re.compile(
     r"\bp(?P<short>[0-9]{2}(?:\.[0-9]+)?)\b|\b(?P<long>[0-9]{2}(?:\.[0-9]+)?)(?:st|nd|rd|th)?[ -]percentile", re.I
@@ -76,7 +85,7 @@ def check_numbers(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
 def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: FactIndex) -> SentenceFault | None:
     words = reading.words_of(clause)
     mentions = _bound_mentions(reading, item, clause)
-    if not is_about_results(mentions):
+    if not is_about_results(mentions) and not _is_of_all(reading, mentions):
         return None
     if item.kind is Kind.TIME and not _is_latency(reading, mentions):
         return None
@@ -109,6 +118,12 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
     ):
         return None
     return _wrong(item, values, words, facts)
+
+
+def _is_of_all(reading: Reading, mentions: Sequence[Mention]) -> bool:
+    """Return whether a sentence speaks of all targets: `all eight servers read ...`."""
+    has_operation = any(mention.dimension == OPERATION for mention in mentions)
+    return has_operation and _ALL_TARGETS.search(reading.sentence) is not None
 
 
 def _is_latency(reading: Reading, mentions: Sequence[Mention]) -> bool:
@@ -179,7 +194,8 @@ def _values(cells: Iterable[Cell], item: Quantity, words: str) -> list[tuple[Cel
     if item.kind is not Kind.TIME:
         return found
     wanted = {f"p{match['short'] or match['long']}" for match in _PERCENTILE.finditer(words)}
-    if re.search(r"\bmedian\b", words, re.I):
+    wanted |= {f"p{match[1]}" for match in _SHARE_WITHIN.finditer(words)}
+    if re.search(r"\bmedian\b|\bhalf of (?:its|the|all)\b", words, re.I):
         wanted.add("p50")
     if _MEAN.search(words):
         wanted.add("mean")
@@ -232,7 +248,7 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
         return item.agrees_with(min(medians))
     derived = list(medians)
     if _GAP.search(words):
-        derived = [abs(one - other) for one in medians for other in medians]
+        derived += [abs(one - other) for one in medians for other in medians]
     if _TOGETHER.search(words):
         derived.append(sum(medians))
     if _INTERVAL.search(words):

@@ -112,8 +112,10 @@ _DATA_RATE = re.compile(rf"\s?-?{_BYTES}{_SECOND}")
 _SIZE = re.compile(rf"[\s-]?{_BYTES}(?![\w/])(?!\s(?:per|a) second)")
 _SHORT_SIZE = re.compile(r"(?P<prefix>[kKMG])(?![\w/])")
 _COUNT_RATE = re.compile(
-    r"\s?(?P<large>[kKM]|thousand|million)?\s?(?P<unit>(?:[a-z-]+\s){0,2}[kKM]?(?:IOPS|iops)|"
-    r"(?:(?:[0-9]+ ?[kMG]i?B )?(?:(?!(?:with|in|at|to|for|from|and|of|per|a|each|on|seconds?|are|is|or|than|by)\b)"
+    r"\s?(?P<large>[kKM]|thousand|"
+    r"million)?\s?(?P<unit>(?:[a-z]+ ){0,2}[a-z]+s(?= of [0-9.]+ ?[kKMG]i?B (?:[a-z]+ )?(?:per|a|"
+    r"each) second\b)|(?:[a-z-]+\s){0,2}[kKM]?(?:IOPS|iops)|"
+    r"(?:(?:[0-9]+ ?[kKMG]i?B )?(?:(?!(?:with|in|at|to|for|from|and|of|per|a|each|on|seconds?|are|is|or|than|by)\b)"
     r"[A-Za-z-]+(?:\s|(?=/))){0,4}?)?(?:/\s?s(?:ec)?\b|(?:per|a|each|every) second\b))"
 )
 _TIME = re.compile(rf"[\s-]?(?P<unit>{'|'.join(sorted(map(re.escape, _TIMES), key=len, reverse=True))})s?(?![\w/])")
@@ -149,7 +151,7 @@ _NEVER_UNDER = (
     r"never (?:below|under)|never (?:f[ea]lls?|drops?|dropped|goes|went|sinks?|sank|was|were) (?:below|under)"
 )
 _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
-    (BoundWord.MAX, rf"(?:at (?:the )?most|(?:no|not|never) more than|never above|{_NEVER_OVER}|a maximum of)"),
+    (BoundWord.MAX, rf"(?:at (?:the )?most|(?:no|not|never) more than|never above|{_NEVER_OVER}|a maximum of|within)"),
     (BoundWord.MIN, rf"(?:at (?:the very |the )?least|(?:no|not|never) less than|a minimum of|{_NEVER_UNDER})"),
     (BoundWord.UP_TO, r"(?:up to|as much as|as high as|as many as)"),
     (
@@ -170,7 +172,10 @@ _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
         r"(?:less than|fewer than|under|below|lower than|short of|smaller than|not even|slower than|well under)",
     ),
 )
-_BOUND_BEFORE = [(bound, re.compile(rf"(?<!\w){words}\s?(?:a |an |only )?$", re.I)) for bound, words in _BOUNDS]
+_BOUND_BEFORE = [
+    (bound, re.compile(rf"(?<!\w){words}\s?(?:a |an |only |by |a factor of |factor of )?$", re.I))
+    for bound, words in _BOUNDS
+]
 _DENIED = re.compile(r"\b(?:no|not|never|none|nowhere|neither|nor)\b[^,;:.]{0,60}$", re.IGNORECASE)
 _DENIED_BOUNDS = {BoundWord.MORE: BoundWord.MAX, BoundWord.LESS: BoundWord.MIN}
 _SPEED = re.compile(r"faster|slower", re.IGNORECASE)

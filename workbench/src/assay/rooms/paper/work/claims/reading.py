@@ -51,7 +51,7 @@ _OPEN_QUESTION = re.compile(
     r"\b(?:would|could|might|may|should|whether|hypothes\w+|assum\w+|suppos\w+|likely|perhaps|possibly|if|expect\w*|"
     r"plan(?:s|ned)?|intend\w*|hope\w*|predict\w*|unclear|unknown|must|needs? (?:about |some |at least |"
     r"up to )?[0-9]|requires?|required|wants?|"
-    r"target of|goal)\b|\?",
+    r"target of|goal|except(?:ing|ion)?|apart from|excluding|other than)\b|\?",
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(
@@ -130,7 +130,7 @@ def read_sentence(sentence: Sentence, finder: MentionFinder, before: Reading | N
         before: The sentence before it in its paragraph; None if it is the first one.
     """
     text, spans = _without_marks(sentence.text)
-    names = finder.names(text)
+    names = _with_common_targets(finder.names(text))
     operations = finder.operations(text, names)
     blocked = [(mention.start, mention.end) for mention in names]
     found = [replace(item, is_reference=_is_within(item, spans)) for item in find_quantities(text, blocked)]
@@ -143,6 +143,22 @@ def read_sentence(sentence: Sentence, finder: MentionFinder, before: Reading | N
     if before is not None and _PRONOUN.search(text) and not any(item.dimension == TARGET for item in mentions):
         carried = tuple(item for item in (*before.mentions, *before.carried) if item.dimension == TARGET)
     return Reading(text, tuple(mentions), others, _clauses(text), carried, tuple(axes))
+
+
+def _with_common_targets(names: list[Mention]) -> list[Mention]:
+    """Return names in which `the d2 server ... 2xlarge` is d2.2xlarge: two groups of targets that share one."""
+    groups = [item for item in names if item.dimension == TARGET and len(item.pairs) > 1]
+    kept, used = [], set()
+    for item in names:
+        shared = [(other, item.pairs & other.pairs) for other in groups if other is not item and item in groups]
+        single = [(other, pairs) for other, pairs in shared if len(pairs) == 1]
+        # The first group of a clause is the family; those behind it choose from it.
+        if single and single[0][0].start < item.start:
+            used.add(single[0][0].start)
+            kept.append(replace(item, pairs=single[0][1], is_group=False))
+        else:
+            kept.append(item)
+    return [item for item in kept if item.start not in used or item.dimension != TARGET]
 
 
 def _without_marks(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -32,6 +32,12 @@ _RANK = re.compile(r"\b(?:second|third|next)[ -]$", re.IGNORECASE)
 _OF_WORK = re.compile(r"\b(?:operations?|kind of work|work|test|workload|access pattern)\b", re.IGNORECASE)
 _OF_ALL = re.compile(r"^(?:lead|top|come|came|rank|unbeaten)", re.IGNORECASE)
 """Superlatives that always choose among targets."""
+_FOUND_AT = re.compile(
+    r"\b(?:found|seen|measured|obtained|reached|observed|achieved|recorded|printed|had|has|"
+    r"comes? from|came from|that of|those of)\b",
+    re.I,
+)
+"""Words after which stands what has the extreme."""
 _SHARE = 0.8
 
 
@@ -56,7 +62,7 @@ def check_superlatives(reading: Reading, facts: FactIndex) -> list[SentenceFault
 def _check(reading: Reading, clause: tuple[int, int], match: re.Match[str], facts: FactIndex) -> SentenceFault | None:
     mentions = [item for item in reading.context(clause) if item.dimension not in (RUN,)]
     finding = _check_mentions(reading, mentions, match, facts)
-    if finding is None or narrowed(mentions) == mentions:
+    if finding is None or narrowed(mentions) == mentions or not cells_of(facts, narrowed(mentions)):
         return finding
     return _check_mentions(reading, narrowed(mentions), match, facts)
 
@@ -73,6 +79,15 @@ def _check_mentions(
     ]  # fmt: skip
     if not subjects or (set(subjects) == {OPERATION} and not _OF_WORK.search(reading.sentence)):
         return None
+    clause = reading.clause_at(match.start())
+    at = [item for item in mentions if item.dimension == TARGET and clause[0] <= item.start < clause[1]]
+    is_scope = all(item.start > match.end() for item in at) and _has_rate(reading, clause)
+    if is_scope and not (at and _FOUND_AT.search(reading.sentence, match.end(), at[0].start)):
+        # The number of such a clause is checked by itself: the target says where it was measured.
+        return None
+    before = {item.dimension for item in mentions if clause[0] <= item.start and item.end <= match.start()}
+    if before & set(subjects) and TARGET not in before:
+        subjects = [name for name in subjects if name in before]
     if TARGET in subjects and _OF_ALL.search(match[0]):
         subjects = [TARGET]
     if (
@@ -88,6 +103,11 @@ def _check_mentions(
     kind, text = known[0]
     assert kind is not None
     return SentenceFault(kind, match[0], text)
+
+
+def _has_rate(reading: Reading, clause: tuple[int, int]) -> bool:
+    kinds = (Kind.THROUGHPUT, Kind.OPERATIONS, Kind.TIME)
+    return any(item.kind in kinds and clause[0] <= item.start < clause[1] for item in reading.quantities)
 
 
 def _order(subjects: list[str], groups: dict[str, list[Mention]], match: re.Match[str]) -> list[str]:
@@ -143,7 +163,8 @@ def _check_cost(
     reading: Reading, clause: tuple[int, int], match: re.Match[str], facts: FactIndex
 ) -> SentenceFault | None:
     targets = [item for item in reading.context(clause) if item.dimension == TARGET and len(item.pairs) == 1]
-    money = [figure for figure in facts.figures if figure.kind is Kind.MONEY]
+    measured = {str(value).casefold() for value in facts.values_of.get(TARGET, [])}
+    money = [figure for figure in facts.figures if figure.kind is Kind.MONEY and measured & figure.subjects]
     if len(targets) != 1 or not money:
         return None
     (name,) = (str(value).casefold() for _, value in targets[0].pairs)
@@ -152,7 +173,8 @@ def _check_cost(
         f"{sorted(other.subjects)[0]}: {other.text}"
         for figure in own
         for other in money
-        if other.name == figure.name and other.run == figure.run and name not in other.subjects
+        if (other.name, other.run, other.source) == (figure.name, figure.run, figure.source)
+        and name not in other.subjects
         and (other.value < figure.value if match["cheap"] else other.value > figure.value)
     ]  # fmt: skip
     return SentenceFault(RemarkKind.DIRECTION, match[0], f"the data say otherwise: {texts[0]}") if texts else None

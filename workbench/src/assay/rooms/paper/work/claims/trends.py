@@ -19,11 +19,13 @@ _AXES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"servers?", ("servers",)),
 )
 _UP = (
-    r"grows?|grew|increas(?:es?|ed|ing)|rises?|rose|improv(?:es?|ed|ing)|climbs?|scales?|scaled|gains?|benefits?|"
+    r"grows?|grew|increas(?:es?|ed|ing)|rises?|rose|improv(?:es?|ed|ing)|rais(?:es?|ed|ing)|lifts?|boosts?|"
+    r"speeds? up|helps?|climbs?|scales?|scaled|gains?|benefits?|"
     r"(?:is|are|gets?|becomes?|makes? (?:\w+ ){1,5}?) ?(?:\w+ )?(?:faster|higher|better)|more than doubles"
 )
 _DOWN = (
-    r"falls?|fell|drops?|dropped|decreas(?:es?|ed|ing)|declin(?:es?|ed|ing)|degrad(?:es?|ed|ing)|shrinks?|suffers?|"
+    r"falls?|fell|drops?|dropped|decreas(?:es?|ed|ing)|declin(?:es?|ed|ing)|lowers?|lowered|reduc(?:es?|ed|"
+    r"ing)|slows? down|degrad(?:es?|ed|ing)|shrinks?|suffers?|"
     r"worsens?|sinks?|(?:is|are|gets?|becomes?|makes? (?:\w+ ){1,5}?) ?(?:\w+ )?(?:slower|lower|worse)"
 )
 _FLAT = (
@@ -44,6 +46,10 @@ AXIS = re.compile(
 )
 """Words such as `with the record size`, or `larger records`."""
 _SMALLER = re.compile(r"\b(?:smaller|fewer|less|shallower)\b", re.IGNORECASE)
+_LATENCY = re.compile(r"\b(?:latenc|response time)", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"\biops\b|\b\w+s (?:per|a|each) second\b|\bnumber of (?:puts|gets|operations|requests)\b", re.IGNORECASE
+)
 _LINEAR = re.compile(
     (
         r"\b(?:(?P<almost>almost|nearly|near-|close to|roughly|about)[ -]?)?(?:linear(?:ly)?|proportional(?:ly)?|"
@@ -69,7 +75,7 @@ def check_trends(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
         mentions = [item for item in reading.context(clause) if not set(item.dimension.split("|")) & set(keys)]
         if not keys or not mentions:
             continue
-        gauge = Gauge("") if re.search(r"\b(?:latenc|response time)", words, re.I) else RATE
+        gauge = Gauge("") if _LATENCY.search(words) else Gauge("iops") if _COUNTS.search(words) else RATE
         series = list(_series(cells_of(facts, mentions), keys, gauge))
         finding = _judge(direction, words, series, keys, _SMALLER.search(axis["more"] or axis["bare"]) is not None)
         if finding is not None:
