@@ -4,7 +4,8 @@ It holds no HTML. Charts are axes and marks with their values; writers draw them
 All text is plain and unescaped: it may come from a study file, so a writer must escape it.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,6 +51,20 @@ class Badge:
 Span = str | Strong | Mono | Badge
 Text = str | tuple[Span, ...]
 """Text, parts of which may be marked up."""
+
+
+_CODE = re.compile(r"`([^`\n]{1,300})`")
+
+
+def text_spans(text: Text) -> Iterator[Span]:
+    """Yield the parts of a text; what stands between backticks, as messages write commands and names, is `Mono`."""
+    for span in (text,) if isinstance(text, str) else text:
+        if not isinstance(span, str) or "`" not in span:
+            yield span
+            continue
+        for place, part in enumerate(_CODE.split(span)):
+            if part:
+                yield Mono(part) if place % 2 else part
 
 
 def plain_text(text: Text) -> str:

@@ -129,7 +129,9 @@ def _blocks(blocks: tuple[doc.Block, ...]) -> str:
 
 
 def _text(text: doc.Text) -> str:
-    return escape(text) if isinstance(text, str) else "".join(_span(span) for span in text)
+    if isinstance(text, str) and "`" not in text:
+        return escape(text)
+    return "".join(_span(span) for span in doc.text_spans(text))
 
 
 def _span(span: doc.Span) -> str:
@@ -197,7 +199,7 @@ def _table(table: doc.Table) -> str:
         kind = " data-number" if column.is_numeric else ""
         heads.append(f"<th scope=col{kind}{facet}><span>{escape(column.title)}</span>{unit}")
     rows = "\n".join(f"<tr>{''.join(_cell(cell) for cell in row)}" for row in table.rows)
-    caption = "".join(f"<p class=caption>{escape(text)}</p>" for text in (table.notes, table.caption) if text)
+    caption = "".join(f"<p class=caption>{_text(text)}</p>" for text in (table.notes, table.caption) if text)
     kind = " interactive" if table.is_interactive else ""
     inner = f'<table id="{table.id}"><thead><tr>{"".join(heads)}</thead><tbody>\n{rows}</tbody></table>'
     return f'<div class="table{kind}"><div class=scroll tabindex=0>{inner}</div>{caption}</div>'
@@ -212,7 +214,7 @@ def _cell(cell: doc.Cell) -> str:
         place = "" if cell.value is None else f" data-v={cell.value:.4g}"
         more = f"<small>{escape(cell.remark)}</small>" if cell.remark else ""
         return f"<td{place}>{escape(cell.words)}{_bar(cell)}{more}"
-    return f"<td>{escape(cell) if isinstance(cell, str) else _span(cell)}"
+    return f"<td>{_text(cell if isinstance(cell, str) else (cell,))}"
 
 
 def _alignments(document: doc.Document) -> str:
@@ -246,7 +248,7 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 def _chart(chart: doc.Chart) -> str:
     label = f"{chart.id}-words"
     drawn = chart_markup(chart.drawing, label, chart.caption)
-    words = f"<b>{escape(chart.title)}</b> <span>{escape(chart.caption)}</span>"
+    words = f"<b>{escape(chart.title)}</b> <span>{_text(chart.caption)}</span>"
     kind = "card wide" if chart.wide else "card"
     return (
         f'<figure class="{kind}"><figcaption id="{label}">{words}</figcaption>'

@@ -209,7 +209,7 @@ def _section_data(section: doc.Section, look: Look) -> Iterator[Data]:
             if data["kind"] == "heading":
                 heading = data["text"]
             elif data["kind"] == "table" and data["wide"] and not data["landscape"] and not data["caption"]:
-                data["caption"] = f"{heading}."
+                data["caption"] = _text(f"{heading}.")
             elif data["kind"] == "picture":
                 data["wide"] = data["width"] > look.column_width
             yield data
@@ -262,7 +262,7 @@ def _title(text: str) -> str:
 
 
 def _text(text: doc.Text) -> list[list[str]]:
-    return [["text", _plain(text)]] if isinstance(text, str) else [_span(span) for span in text]
+    return [_span(span) for span in doc.text_spans(text) if span != ""]
 
 
 def _span(span: doc.Span) -> list[str]:
@@ -282,7 +282,7 @@ def _cell(cell: doc.Cell) -> list[list[str]]:
         return [["text", _plain(cell.text)]]
     if isinstance(cell, doc.Share):
         return [["text", _plain(f"{cell.words} {cell.remark}".strip())]]
-    return [_span(cell)]
+    return _text((cell,))
 
 
 def _heading(block: doc.Heading) -> Iterator[Data]:
@@ -322,8 +322,8 @@ def _table(table: doc.Table, look: Look) -> Iterator[Data]:
         ],
         "widths": [round(width, 1) for width in column_widths(layout.table, layout.size_pt, room)],
         "rows": [[_cell(cell) for cell in row] for row in layout.table.rows],
-        "caption": _plain(layout.table.caption),
-        "notes": _plain(layout.table.notes),
+        "caption": _text(layout.table.caption),
+        "notes": _text(layout.table.notes),
         "size": layout.size_pt,
         "landscape": layout.is_landscape,
         "wide": layout.is_wide,
@@ -339,8 +339,8 @@ def _pictures(block: doc.Chart | doc.Dots | doc.Gallery | doc.Plots) -> Iterator
             "svg": picture.svg,
             "width": round(picture.width * min(_PICTURE_SCALE, _MAX_PICTURE_PT / picture.height), 1),
             "title": _plain(title),
-            "caption": _plain(caption),
-            "alt": _plain(shown.words),
+            "caption": _text(caption),
+            "alt": _plain(shown.words).replace("`", ""),
         }
 
 

@@ -65,7 +65,9 @@ def test_no_text_becomes_markup(text: str) -> None:
 
 def test_texts_reach_the_template_as_they_are() -> None:
     data = document_data(document_of(doc.Paragraph(HOSTILE[1])))
-    assert data["sections"][0]["blocks"] == [{"kind": "paragraph", "text": [["text", HOSTILE[1]]], "lead": False}]
+    before, code, after = HOSTILE[1].split("`")
+    spans = [["text", before], ["mono", code], ["text", after]]
+    assert data["sections"][0]["blocks"] == [{"kind": "paragraph", "text": spans, "lead": False}]
 
 
 def test_what_typst_lays_out_is_what_was_written() -> None:

@@ -68,6 +68,11 @@ def _runs(spans: Iterable[list[str]], properties: str = "") -> str:
     return "".join(found)
 
 
+def _words(spans: Iterable[list[str]]) -> str:
+    """Return spans as plain text."""
+    return "".join(words for _, words in spans)
+
+
 def _paragraph(style: str, runs: str, more: str = "", keeps_next: bool = False) -> str:
     kept = "<w:keepNext/>" if keeps_next else ""
     return f'<w:p><w:pPr><w:pStyle w:val="{style}"/>{kept}{more}</w:pPr>{runs}</w:p>'
@@ -213,11 +218,11 @@ class Body:
         end = '<w:p><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>'
         return _paragraph("TOCHeading", run_of("Contents")) + "".join(lines) + end
 
-    def _caption(self, kind: str, words: str) -> str:
+    def _caption(self, kind: str, spans: Iterable[list[str]]) -> str:
         """Return a caption with its number, a field that counts on."""
         self._counts[kind] += 1
         number = field(f"SEQ {kind} \\* ARABIC", str(self._counts[kind]))
-        return run_of(f"{kind} ") + number + run_of(f": {words}")
+        return run_of(f"{kind} ") + number + run_of(": ") + _runs(spans)
 
     def _facts(self, one: Data) -> str:
         room = self._look.column_width
@@ -239,14 +244,14 @@ class Body:
         caption = ""
         if one["caption"]:
             caption = _paragraph("Caption", self._caption("Table", one["caption"]), keeps_next=True)
-        notes = _paragraph("Caption", run_of(one["notes"])) if one["notes"] else _GAP
-        return caption + _table("ResultTable", one["widths"], rows, one["caption"]) + notes
+        notes = _paragraph("Caption", _runs(one["notes"])) if one["notes"] else _GAP
+        return caption + _table("ResultTable", one["widths"], rows, _words(one["caption"])) + notes
 
     def _picture(self, one: Data) -> str:
         width, height = _size_of(one["svg"])
         scaled = one["width"] * height / width
         drawing = self._drawing(one["svg"], b"", one["width"], scaled, one["alt"])
-        caption = self._caption("Figure", "") + run_of(f"{one['title']}. ", "<w:b/>") + run_of(one["caption"])
+        caption = self._caption("Figure", ()) + run_of(f"{one['title']}. ", "<w:b/>") + _runs(one["caption"])
         return _paragraph("Picture", drawing) + _paragraph("Caption", caption)
 
     def _drawing(self, svg: str, png: bytes, width: float, height: float, words: str) -> str:
