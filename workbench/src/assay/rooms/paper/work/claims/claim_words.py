@@ -89,6 +89,7 @@ _ADVANTAGE = re.compile(
     r"\b(?P<differ>differ(?:s|ed)?)\b",
     re.IGNORECASE,
 )
+_OF_RATE = re.compile(r"\b(?:fast|quick|slow|rate|throughput|bandwidth|speed|iops)\b", re.IGNORECASE)
 _PASSIVE = re.compile(r"\b(?:is|are|was|were) (?:\w+ )?$")
 
 _RATIO_NOUN = re.compile(
@@ -172,7 +173,9 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
         is_free = clause[0] <= item.start < clause[1] and not any(item is one.factor for one in found)
         noun = _RATIO_NOUN.match(text, item.end) if is_free and item.kind in (Kind.RATIO, Kind.PERCENT) else None
         if noun is not None:
-            found.append(Claim(_measure_of(text[slice(*clause)]), 0, item.start, noun.end(), item))
+            own = text[item.start : noun.end()]
+            measure = "rate" if _OF_RATE.search(own) else _measure_of(text[slice(*clause)])
+            found.append(Claim(measure, 0, item.start, noun.end(), item))
     found += _advantages(reading, clause, found)
     for match in _EQUALITY.finditer(text, *clause):
         if not any(match.start() < other.end and other.start < match.end() for other in found):
