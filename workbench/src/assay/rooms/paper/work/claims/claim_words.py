@@ -62,14 +62,14 @@ _CUE = [(measure, re.compile(rf"(?<![\w-])(?:{words})(?!\w)", re.I), sign) for m
 _EQUALITY = re.compile(
     r"(?<![\w-])(?:(?:the )?same (?:\w+ )?(?:speed|rate|throughput|bandwidth|performance|iops|latency)|"
     r"(?:just |exactly |equally |about |roughly )?as (?:fast|quick|slow|much|many)(?= as)|equally (?:fast|slow|quick)|"
-    r"no (?:\w+ )?differences?|(?:does|do|did) not differ|identical|on (?:a )?par|indistinguishable|"
+    r"no (?:\w+ )?differences?|alike|(?:does|do|did) not differ|identical|on (?:a )?par|indistinguishable|"
     r"makes? no difference|match(?:es|ed)? (?=the)|equals?|as (?:fast|quick|much) as)(?!\w)",
     re.IGNORECASE,
 )
 
 _NOT = re.compile(
     (
-        r"\b(?:not|no|never|neither|nor|hardly|cannot|can't|isn't|wasn't|aren't|doesn't|didn't|nowhere|"
+        r"\b(?:not|no|never|neither|nor|cannot|can't|isn't|wasn't|aren't|doesn't|didn't|nowhere|"
         r"nothing)\b[^,;]{0,24}$"
     ),
     re.I,
@@ -82,7 +82,8 @@ _THINGS = re.compile(
     r" (?:records?|files?|objects?|blocks?|clients?|servers?|threads?|sizes?|hosts?|processes)\b", re.IGNORECASE
 )
 _SLIGHTLY = re.compile(
-    r"\b(?:slightly|a little|marginally|somewhat|a bit|barely|just|scarcely|minimally)\s(?:\w+ )?$", re.IGNORECASE
+    r"\b(?:slightly|a little|marginally|somewhat|a bit|hardly|barely|just|scarcely|minimally)\s(?:\w+ )?$",
+    re.IGNORECASE,
 )
 _ADVANTAGE = re.compile(
     r"\b(?P<most>(?:largest|greatest|highest|biggest) )?(?:advantage|lead|margin|superiority)\b|"

@@ -29,6 +29,8 @@ _ALL_TARGETS = re.compile(
     r"systems?|instances?)\b",
     re.I,
 )
+_RANGE_SLACK = 1.25
+"""The ends of a range may be so much beyond those of the numbers."""
 _WHAT = (TARGET, OPERATION, WORKLOAD)
 _TAKES = re.compile(
     r"\b(?:takes?|took|needs?|needed|lasts?|lasted|answers?|answered|finished|completed|within [0-9.]+)\b",
@@ -112,6 +114,8 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
     if item.bound in (BoundWord.MIN, BoundWord.MAX) or is_every:
         plain = _values(cells_of(facts, narrowed(mentions)), item, words)
         groups = [group for group in (values, plain) if group]
+    if len(values) > 1 and _MEAN.search(words):
+        groups = [group for group in groups if len(group) > 1]
     has_all = item.until is not None and _has_all(item, item.until, values)
     if has_all or any(_agree(item, words, group) for group in groups):
         return _swapped(item, values, facts) or _unsound(item, values, reading)
@@ -260,7 +264,8 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
     if item.bound is BoundWord.UP_TO:
         return item.low <= max(medians) <= item.high
     if item.bound is BoundWord.MIN:
-        return min(medians) >= item.low or any(item.low <= value.low <= item.high for _, value in group if value.low)
+        least = min((value for _, value in group), key=lambda value: value.median)
+        return item.agrees_with(least.median) or (least.low is not None and item.low <= least.low <= item.high)
     if item.bound is BoundWord.MAX:
         return max(medians) <= item.high
     if item.bound in (BoundWord.MORE, BoundWord.LESS) and _EVERY.search(words):
@@ -284,8 +289,10 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
 
 
 def _has_all(low: Quantity, high: Quantity, group: Group) -> bool:
-    """Return whether a range has all of a set of numbers inside."""
-    return all(low.low <= value.median <= high.high for _, value in group)
+    """Return whether a range has all of a set of numbers inside, and is not much wider."""
+    medians = [value.median for _, value in group]
+    is_near = min(medians) <= _RANGE_SLACK * low.value and high.value <= _RANGE_SLACK * max(medians)
+    return is_near and low.low <= min(medians) and max(medians) <= high.high
 
 
 def _range_agrees(low: Quantity, high: Quantity, group: Group, is_change: bool) -> bool:
