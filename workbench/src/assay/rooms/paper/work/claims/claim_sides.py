@@ -133,6 +133,10 @@ def _implied_sides(
         one, other = groups[TARGET]
         rest = [item for item in reading.context(clause) if item.dimension != TARGET]
         return [one, *rest], [other, *rest], frozenset({TARGET})
+    both = by_dimension(reading.mentions).get(TARGET, [])
+    if claim.sign == 0 and claim.factor is not None and len(both) == 2 and both[1].end <= claim.start:
+        rest = [item for item in reading.context(clause) if item.dimension != TARGET]
+        return [both[0], *rest], [both[1], *rest], frozenset({TARGET})
     if len(targets) != 1 or len(targets[0].pairs) != 1 or (claim.sign == 0 and claim.factor is None):
         return None
     if claim.sign == 0 and not NEXT_BEST.search(reading.sentence, claim.start, clause[1]):

@@ -62,14 +62,14 @@ _CUE = [(measure, re.compile(rf"(?<![\w-])(?:{words})(?!\w)", re.I), sign) for m
 _EQUALITY = re.compile(
     r"(?<![\w-])(?:(?:the )?same (?:\w+ )?(?:speed|rate|throughput|bandwidth|performance|iops|latency)|"
     r"(?:just |exactly |equally |about |roughly )?as (?:fast|quick|slow|much|many)(?= as)|equally (?:fast|slow|quick)|"
-    r"no (?:\w+ )?differences?|(?:does|do|did) not differ|identical|on (?:a )?par|indistinguishable|"
+    r"no (?:\w+ )?differences?|alike|(?:does|do|did) not differ|identical|on (?:a )?par|indistinguishable|"
     r"makes? no difference|match(?:es|ed)? (?=the)|equals?|as (?:fast|quick|much) as)(?!\w)",
     re.IGNORECASE,
 )
 
 _NOT = re.compile(
     (
-        r"\b(?:not|no|never|neither|nor|hardly|cannot|can't|isn't|wasn't|aren't|doesn't|didn't|nowhere|"
+        r"\b(?:not|no|never|neither|nor|cannot|can't|isn't|wasn't|aren't|doesn't|didn't|nowhere|"
         r"nothing)\b[^,;]{0,24}$"
     ),
     re.I,
@@ -82,13 +82,15 @@ _THINGS = re.compile(
     r" (?:records?|files?|objects?|blocks?|clients?|servers?|threads?|sizes?|hosts?|processes)\b", re.IGNORECASE
 )
 _SLIGHTLY = re.compile(
-    r"\b(?:slightly|a little|marginally|somewhat|a bit|barely|just|scarcely|minimally)\s(?:\w+ )?$", re.IGNORECASE
+    r"\b(?:slightly|a little|marginally|somewhat|a bit|hardly|barely|just|scarcely|minimally)\s(?:\w+ )?$",
+    re.IGNORECASE,
 )
 _ADVANTAGE = re.compile(
     r"\b(?P<most>(?:largest|greatest|highest|biggest) )?(?:advantage|lead|margin|superiority)\b|"
     r"\b(?P<differ>differ(?:s|ed)?)\b",
     re.IGNORECASE,
 )
+_OF_RATE = re.compile(r"\b(?:fast|quick|slow|rate|throughput|bandwidth|speed|iops)\b", re.IGNORECASE)
 _PASSIVE = re.compile(r"\b(?:is|are|was|were) (?:\w+ )?$")
 
 _RATIO_NOUN = re.compile(
@@ -172,7 +174,9 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
         is_free = clause[0] <= item.start < clause[1] and not any(item is one.factor for one in found)
         noun = _RATIO_NOUN.match(text, item.end) if is_free and item.kind in (Kind.RATIO, Kind.PERCENT) else None
         if noun is not None:
-            found.append(Claim(_measure_of(text[slice(*clause)]), 0, item.start, noun.end(), item))
+            own = text[item.start : noun.end()]
+            measure = "rate" if _OF_RATE.search(own) else _measure_of(text[slice(*clause)])
+            found.append(Claim(measure, 0, item.start, noun.end(), item))
     found += _advantages(reading, clause, found)
     for match in _EQUALITY.finditer(text, *clause):
         if not any(match.start() < other.end and other.start < match.end() for other in found):

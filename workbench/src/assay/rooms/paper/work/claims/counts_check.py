@@ -20,7 +20,7 @@ _IN_ALL = re.compile(
     r"altogether|in all)\b",
     re.I,
 )
-_OF_RESULTS = re.compile(r" of (?:the |all |its |our |all the )?(?:[0-9,]+ )?results\b")
+_OF_RESULTS = re.compile(r" of (?:the |all |all the )?(?:[0-9,]+ )?results\b")
 _FAILED = re.compile(r"\b(?:fail(?:ed|s)?|not ok|unsound)\b", re.IGNORECASE)
 _REPEATED = re.compile(r"\b(?:repeated|measured|run) (?:\w+ )?$", re.IGNORECASE)
 _NOUN_BEFORE = re.compile(r"\bof [a-z ]{0,8}[0-9,]+ (?P<noun>results|cases)\b", re.IGNORECASE)

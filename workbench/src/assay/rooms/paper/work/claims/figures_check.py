@@ -9,6 +9,8 @@ from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceF
 
 _PERIODS: tuple[tuple[str, str], ...] = (
     ("three years", r"(?:three|3)[ -]years?|36 months"),
+    ("day", r"(?:per|a|each|every|/) ?day\b|daily"),
+    ("week", r"(?:per|a|each|every|/) ?week\b|weekly"),
     ("hour", r"(?:per|an|each|every|/) ?(?:hour|h)\b|hourly|/h\b|/hr\b"),
     ("month", r"(?:per|a|each|every|/) ?month|monthly|/mo\b"),
     ("year", r"(?:per|a|each|every|one|/|1) ?-?year|yearly|annual(?:ly)?|twelve months|12 months"),

@@ -90,6 +90,11 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _LOCAL = re.compile(rf"(?<![\w-])local(?:ly)?(?= (?:{_READ_WORD}|{_WRITE_WORD})\b)", re.IGNORECASE)
+_NOUN_AFTER = r"[ -](?:(?:random|sequential|large|small|of|sized?)\s)?(?:{})\b"
+_NOUN_BEFORE = (
+    r"\b(?:{})(?: sizes?)?(?: (?:of|up to|from|with|above|below|at|is|are|smaller than|larger than|as large as|"
+    r"as small as|at least|at most|over|under|between|and|to|or))*\s$"
+)
 _ONES = re.compile(r"\b(random|sequential) (?:ones?|access(?:es)?|order)\b", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -379,20 +384,10 @@ class MentionFinder:
         after, before = text[last.end : last.end + 40], text[max(0, item.start - 40) : item.start]
         if item.kind is Kind.SIZE:
             known = tuple(key for key in SIZE_KEYS if key in self._values)
-            for pattern, key in _SIZE_NOUNS:
-                is_near = re.match(
-                    rf"[ -](?:(?:random|sequential|large|small|of|sized?)\s)?(?:{pattern})\b", after, re.I
-                )
-                is_before = re.search(
-                    (
-                        rf"\b(?:{pattern})(?: sizes?)?(?: (?:of|up to|from|with|above|below|at|is|are|smaller than|"
-                        rf"larger than|as large as|as small as|at least|at most|over|under|between|and|to|or))*\s$"
-                    ),
-                    before,
-                    re.I,
-                )
-                if (is_near or is_before) and key in known:
-                    return (key,)
+            named = [key for pattern, key in _SIZE_NOUNS if re.match(_NOUN_AFTER.format(pattern), after, re.I)]
+            named += [key for pattern, key in _SIZE_NOUNS if re.search(_NOUN_BEFORE.format(pattern), before, re.I)]
+            if named and named[0] in known:
+                return (named[0],)
             if re.match(r"[ -](?:random |sequential )?(?:reads?|writes?|reading|writing|puts?|gets?)\b", after, re.I):
                 return tuple(key for key in ("record_size", "object_size") if key in known)
             if any(True for _ in self._values_near(known, item)) or re.search(

@@ -8,7 +8,7 @@ from assay.model.units import about_latency
 from assay.report import numbers
 from assay.report.numbers import median
 from assay.rooms.paper.work.claims.facts import Cell, FactIndex, Measured
-from assay.rooms.paper.work.claims.mentions import OPERATION, TARGET, Mention, by_dimension, narrowed
+from assay.rooms.paper.work.claims.mentions import OPERATION, TARGET, WORKLOAD, Mention, by_dimension, narrowed
 from assay.rooms.paper.work.claims.quantities import BoundWord, Kind, Quantity, relative_distance
 from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceFault, cells_of, is_about_results
 
@@ -29,6 +29,9 @@ _ALL_TARGETS = re.compile(
     r"systems?|instances?)\b",
     re.I,
 )
+_RANGE_SLACK = 1.25
+"""The ends of a range may be so much beyond those of the numbers."""
+_WHAT = (TARGET, OPERATION, WORKLOAD)
 _TAKES = re.compile(
     r"\b(?:takes?|took|needs?|needed|lasts?|lasted|answers?|answered|finished|completed|within [0-9.]+)\b",
     re.IGNORECASE,
@@ -44,6 +47,10 @@ _DIFFERENCE = re.compile(
 _NETWORK = re.compile(
     r"\s(?:[a-z-]+ )?(?:networks?|links?|ethernet|nics?|ports?|connections?|uplinks?|adapters?|bus|switch)\b", re.I
 )
+_EACH = re.compile(
+    r",?\s(?:each|apiece|per (?:process|client|thread|server|host|node|lane|stream|task|disk|core|TB|dollar))\b", re.I
+)
+"""Behind a share of a rate, which no result has."""
 _GAP = re.compile(r"\b(?:gaps?|differences?|advantage|lead|margin|differ|apart)\b", re.IGNORECASE)
 _CHANGES = re.compile(
     r"\b(?:grow|grew|ris|rose|rais|increas|climb|lift|improv|gain|jump|fall|fell|drop|sink|sank|shrink|declin|"
@@ -72,7 +79,7 @@ def check_numbers(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
         if item.kind not in (*_RATE_KINDS, Kind.TIME) or item.is_reference:
             continue
         clause = reading.clause_at(item.start)
-        if _NETWORK.match(reading.sentence, item.end):
+        if _NETWORK.match(reading.sentence, item.end) or _EACH.match(reading.sentence, (item.until or item).end):
             continue
         if reading.is_open(clause) or reading.is_elsewhere(clause) or _DIFFERENCE.match(reading.sentence, item.end):
             continue
@@ -107,6 +114,8 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
     if item.bound in (BoundWord.MIN, BoundWord.MAX) or is_every:
         plain = _values(cells_of(facts, narrowed(mentions)), item, words)
         groups = [group for group in (values, plain) if group]
+    if len(values) > 1 and _MEAN.search(words):
+        groups = [group for group in groups if len(group) > 1]
     has_all = item.until is not None and _has_all(item, item.until, values)
     if has_all or any(_agree(item, words, group) for group in groups):
         return _swapped(item, values, facts) or _unsound(item, values, reading)
@@ -117,7 +126,27 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
         and any(item.agrees_with(value) for value in _elsewhere(mentions, item, words, facts))
     ):
         return None
+    if _agrees_at_other_points(reading, item, clause, facts, words):
+        return None
     return _wrong(item, values, words, facts)
+
+
+def _agrees_at_other_points(
+    reading: Reading, item: Quantity, clause: tuple[int, int], facts: FactIndex, words: str
+) -> bool:
+    """Return whether a number is one of several in a clause, and agrees at a point that the sentence names elsewhere.
+
+    Where a clause has more numbers than points, the one point beside another number may not be this number's.
+    """
+    alike = [other for other in reading.quantities if other.kind is item.kind and clause[0] <= other.start < clause[1]]
+    mentions = _bound_mentions(reading, item, clause)
+    groups = by_dimension(reading.within(*clause))
+    free = {name for name, group in groups.items() if name not in _WHAT and len(group) < len(alike)}
+    if len(alike) < 2 or not free:
+        return False
+    wider = [mention for mention in mentions if mention.dimension not in free]
+    wider += [mention for mention in reading.mentions if mention.dimension in free]
+    return any(item.agrees_with(value.median) for _, value in _values(cells_of(facts, wider), item, words))
 
 
 def _is_of_all(reading: Reading, mentions: Sequence[Mention]) -> bool:
@@ -235,7 +264,8 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
     if item.bound is BoundWord.UP_TO:
         return item.low <= max(medians) <= item.high
     if item.bound is BoundWord.MIN:
-        return min(medians) >= item.low or any(item.low <= value.low <= item.high for _, value in group if value.low)
+        least = min((value for _, value in group), key=lambda value: value.median)
+        return item.agrees_with(least.median) or (least.low is not None and item.low <= least.low <= item.high)
     if item.bound is BoundWord.MAX:
         return max(medians) <= item.high
     if item.bound in (BoundWord.MORE, BoundWord.LESS) and _EVERY.search(words):
@@ -259,8 +289,10 @@ def _agree(item: Quantity, words: str, group: Group) -> bool:
 
 
 def _has_all(low: Quantity, high: Quantity, group: Group) -> bool:
-    """Return whether a range has all of a set of numbers inside."""
-    return all(low.low <= value.median <= high.high for _, value in group)
+    """Return whether a range has all of a set of numbers inside, and is not much wider."""
+    medians = [value.median for _, value in group]
+    is_near = min(medians) <= _RANGE_SLACK * low.value and high.value <= _RANGE_SLACK * max(medians)
+    return is_near and low.low <= min(medians) and max(medians) <= high.high
 
 
 def _range_agrees(low: Quantity, high: Quantity, group: Group, is_change: bool) -> bool:

@@ -91,6 +91,7 @@ _FRACTIONS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "
 _FACTORS = {"twice": 2.0, "double": 2.0, "doubles": 2.0, "doubled": 2.0, "doubling": 2.0, "thrice": 3.0}
 _FACTORS |= {"triple": 3.0, "triples": 3.0, "tripled": 3.0, "quadruple": 4.0, "quadruples": 4.0, "quadrupled": 4.0}
 _FACTORS |= {"halves": 0.5, "halved": 0.5, "twofold": 2.0, "threefold": 3.0, "fourfold": 4.0, "tenfold": 10.0}
+_FACTOR_VERB = re.compile(r"\w+(?:es|ed)\b|(?:double|triple|quadruple)(?! (?:the|that|of|as)\b)", re.IGNORECASE)
 FACTOR_VERB = "(verb)"
 """Unit of a factor that a verb states: `doubles`."""
 _PREFIXES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "kilo": 1, "mega": 2, "giga": 3, "tera": 4, "peta": 5}
@@ -292,7 +293,8 @@ def _worded(text: str) -> Iterator[Quantity]:
         else:
             value = _FACTORS[match["word"].lower()]
             low, high = (0.45, 0.55) if value == 0.5 else _factor_range(value)
-        unit = FACTOR_VERB if (match["word"] or "").lower().endswith(("es", "ed")) else ""
+        is_verb = match["word"] and _FACTOR_VERB.match(text, match.start()) is not None
+        unit = FACTOR_VERB if is_verb else ""
         yield _bounded(text, Quantity(Kind.RATIO, value, low, high, match.start(), match.end(), match[0], 1.0, unit))
     for match in _FRACTION_AT.finditer(text):
         count = {"two": 2, "three": 3}.get((match["count"] or "").lower(), 1)

@@ -51,14 +51,18 @@ _OPEN_QUESTION = re.compile(
     r"\b(?:would|could|might|may|should|whether|hypothes\w+|assum\w+|suppos\w+|likely|perhaps|possibly|if|expect\w*|"
     r"plan(?:s|ned)?|intend\w*|hope\w*|predict\w*|unclear|unknown|must|needs? (?:about |some |at least |"
     r"up to )?[0-9]|requires?|required|wants?|"
-    r"target of|goal|except(?:ing|ion)?|apart from|excluding|other than)\b|\?",
+    r"target of|goal)\b|\?",
     re.IGNORECASE,
+)
+_EXCEPTION = re.compile(
+    r"\b(?:except(?:ing|ion)?|apart from|excluding|other than|(?:all|every|each|any) (?:\w+ ){0,3}but)\b", re.IGNORECASE
 )
 _ELSEWHERE = re.compile(
     r"\b(?:vendors?|data ?sheets?|manufacturers?|advertis\w+|claim(?:s|ed)? by|according to|literature|prior work|"
     r"previous(?:ly)? (?:work|published|studies)|specifi(?:ed|cation|es)|rated|nominal(?:ly)?|theoretical\w*|line rate|"
     r"link(?:s| speed| of)?|ethernet|interface|nic|sata|sas|pcie|nvme|infiniband|limit(?:s|ed)? (?:of|to|by)|quota|"
-    r"modern|typical(?:ly)? (?:ssd|disk|drive|hard|server)|other studies|et al)\b|\[[0-9]+\]",
+    r"networks? of|carr(?:y|ies)|capacity of|modern|typical(?:ly)? (?:ssd|disk|drive|hard|server)|"
+    r"other studies|et al)\b|\[[0-9]+\]",
     re.IGNORECASE,
 )
 
@@ -109,8 +113,8 @@ class Reading:
         return found
 
     def is_open(self, clause: tuple[int, int]) -> bool:
-        """Return whether a clause states no fact: a question, a condition, an expectation."""
-        return _OPEN_QUESTION.search(self.words_of(clause)) is not None
+        """Return whether a clause states no fact of all that it names: a question, a condition, an exception."""
+        return _EXCEPTION.search(self.sentence) is not None or _OPEN_QUESTION.search(self.words_of(clause)) is not None
 
     def is_elsewhere(self, clause: tuple[int, int]) -> bool:
         """Return whether a clause gives figures of others, such as of a data sheet or a link."""
