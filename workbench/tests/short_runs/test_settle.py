@@ -16,7 +16,7 @@ study: settle
 question: Which is faster?
 targets:
   steady: {kind: "null", latency: {distribution: fixed, time: 4ms}}
-  wild: {kind: "null", latency: {distribution: exponential, mean: 3ms}}
+  wild: {kind: "null", latency: {distribution: exponential, mean: 4ms}}
 workloads:
   one: {operations: [random_read], file_size: 20KiB, record_size: 4KiB, cache: keep}
 repeats: 5
