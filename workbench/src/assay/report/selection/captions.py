@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from assay.report import numbers
 from assay.report.selection.cells import Key, Selection
+from assay.report.selection.conditions import is_comparison
 from assay.report.selection.properties import named_words, property_title
 
 _MAX_FIXED = 3
@@ -24,9 +25,13 @@ def selection_words(selection: Selection, part: Key, keys: Sequence[str], unit: 
     unit_words = f" in {unit}" if unit else ""
     words = f"{numbers.listing(titles) if len(titles) < _MAX_FIXED else 'Values'}{unit_words} by {by}"
     fixed = [part_words(selection, part)] if part else []
-    for key in selection.options.where:
+    for key, written in selection.options.where.items():
         values = selection.sorted_values(key, selection.results)
-        if key not in (*keys, *selection.options.split, *selection.over) and len(values) == 1:
+        if key in selection.over:
+            # A mean over some of the values is another one than over all.
+            joined = (" and " if is_comparison(written[0]) else " or ").join(written)
+            fixed.append(f"{property_title(key).lower()} {joined}")
+        elif key not in (*keys, *selection.options.split) and len(values) == 1:
             fixed.append(named_words(key, values[0]))
     return f"{words}; {', '.join(fixed)}" if fixed else words
 

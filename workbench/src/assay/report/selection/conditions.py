@@ -17,6 +17,7 @@ from assay.report.selection.properties import (
     property_names,
     property_title,
     shortened_choices,
+    value_words,
 )
 
 _COMPARISON = re.compile(r"\s*(<=|>=|!=|<|>)\s*(\S.*)")
@@ -47,6 +48,11 @@ def check_property(key: str, results: Sequence[RunResult]) -> None:
     raise AssayError(f"there is no property `{key}`", hint)
 
 
+def is_comparison(written: str) -> bool:
+    """Return whether a condition compares, as `>256KiB` does, in place of naming a value."""
+    return _COMPARISON.fullmatch(written) is not None
+
+
 def chosen_results(results: Sequence[RunResult], where: Mapping[str, tuple[str, ...]]) -> list[RunResult]:
     """Return the results that satisfy all conditions.
 
@@ -57,10 +63,10 @@ def chosen_results(results: Sequence[RunResult], where: Mapping[str, tuple[str, 
     for key, written in where.items():
         check_property(key, results)
         matches = [_condition(key, text, results) for text in written]
-        is_comparison = [_COMPARISON.fullmatch(text) is not None for text in written]
-        if any(is_comparison) and not all(is_comparison):
+        compares = [is_comparison(text) for text in written]
+        if any(compares) and not all(compares):
             raise AssayError(f"where.{key}: values and comparisons are mixed", "write only values, or only comparisons")
-        combine = all if all(is_comparison) else any
+        combine = all if all(compares) else any
         before = rest
         rest = [one for one in rest if combine(match(one.value(key)) for match in matches)]
         if not rest:
@@ -102,7 +108,15 @@ def _comparison(key: str, sign: str, written: str, results: Iterable[RunResult])
     limit = number_of(key, written)
     if limit is None:
         raise AssayError(f"where.{key}: `{written}` is not a number", "compare with a number or a size: `>256KiB`")
-    if not any(_is_number(result.value(key)) for result in results):
+    values = [result.value(key) for result in results]
+    sizes = [
+        value for value in values if _is_number(value) and not value_words(key, value).replace(",", "").isdecimal()
+    ]
+    if sizes and written.isdecimal() and limit:
+        raise AssayError(
+            f"where.{key}: `{written}` has no unit", f"write one, as in `{sign}{value_words(key, sizes[0])}`"
+        )
+    if not any(map(_is_number, values)):
         raise AssayError(f"where.{key}: {property_title(key)} is no number", "write one of its values, or a list")
     compare, bound = _OPERATORS[sign], limit
     return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and compare(value, bound)

@@ -12,6 +12,7 @@ from assay.model.units import about_duration
 from assay.report import numbers
 from assay.report.claims import ComparisonClaim
 from assay.report.document import Span, Strong, Text, plain_text
+from assay.report.summary.many_targets import fastest_targets, has_many_pairs
 from assay.report.summary.splits import split_claim
 
 
@@ -54,7 +55,9 @@ def order_cell(claims: Sequence[ComparisonClaim], order: Sequence[str]) -> str:
 
 
 def headline(found: Sequence[ComparisonClaim]) -> Text:
-    """Return the answer in a few sentences: which target is faster in which kinds of work, pair by pair."""
+    """Return the answer in a few sentences: which target is faster in which kinds of work, by pairs if they are few."""
+    if has_many_pairs(found):
+        return (*fastest_targets(found), *_not_compared([claim for claim in found if not claim.counted_points]))
     kinds: dict[str, list[ComparisonClaim]] = {}
     for claim in found:
         kinds.setdefault(claim.kind, []).append(claim)

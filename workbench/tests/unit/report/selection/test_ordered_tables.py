@@ -90,6 +90,12 @@ def test_a_value_may_be_written_in_several_ways(written: Any) -> None:
     assert cells(table(two_targets(), rows="record_size", where=where)) == [["64 KiB", "300"]]
 
 
+def test_a_mean_over_some_values_says_which() -> None:
+    order = {"rows": "operation", "columns": "target", "mean_over": "record_size"}
+    found = table(two_targets(), **order, where={"record_size": ">4KiB"})
+    assert "record size >4KiB" in found.caption and "record size >4KiB" not in table(two_targets(), **order).caption
+
+
 def test_means_state_over_what_and_of_how_many_values_they_are() -> None:
     found = table(two_targets(), rows="operation", columns="target", mean_over="record_size")
     assert cells(found) == [["Read", "200 °", "2,000", "2, 3"], ["Write", "100 °", "1,000", "2, 3"]]
@@ -172,6 +178,7 @@ def test_several_results_in_a_cell_are_refused_with_what_to_do() -> None:
         ({"where": {"record_size": ">1MiB"}}, "no result has record_size >1MiB", "4KiB, 64KiB, 256KiB"),
         ({"where": {"record_size": ">big"}}, "`big` is not a number", "`>256KiB`"),
         ({"where": {"target": ">4"}}, "Target is no number", "one of its values"),
+        ({"where": {"record_size": ">256"}}, "where.record_size: `256` has no unit", "write one, as in"),
         ({"where": {"record_size": [">4KiB", "64KiB"]}}, "values and comparisons are mixed", "only comparisons"),
         (
             {"where": {"target": "disk", "record_size": "256KiB"}},

@@ -96,7 +96,8 @@ def _answer(view: RunView, page: PageContents) -> Text:
     if not decided:
         return (*needs, "The measurements do not decide which target is faster.")
     answer = claim_sentence(decided[0]) if len(decided) == 1 else headline(decided)
-    rest = list(dict.fromkeys(claim.kind for claim, is_so in zip(found, is_decided, strict=True) if not is_so))
+    known = {claim.kind for claim in decided}
+    rest = list(dict.fromkeys(claim.kind for claim in found if claim.kind not in known))
     return (*needs, *_spans(answer), f" Nothing is decided for {numbers.listing(rest)}." if rest else "")
 
 
