@@ -77,7 +77,7 @@ def test_parts_stand_in_the_order_of_the_description(runs: Path, tmp_path: Path)
         "whether they differ: the repeats do not show which one is faster\n"
     )
     heads = [line for line in done.stdout.splitlines() if line.startswith("#")]
-    assert heads[:5] == ["# Disk & memory".replace("&", "\\&"), "## Abstract", "## Why", "## Results", "### a"]
+    assert heads[:5] == ["# Disk & memory".replace("&", "\\&"), "## Abstract", "## Why", "## Results", "### Write"]
     assert "Writes are 2.9× as fast." in done.stdout and "It is 303 MB/s." in done.stdout
     checked = run_here(runs, "paper", "check", file)
     assert checked.returncode == 1 and checked.stdout == done.stderr.removeprefix("warning: ")

@@ -10,6 +10,7 @@ from pydantic import Field
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
 from assay.model.units import choices_hint
+from assay.report import numbers
 from assay.report.document import Block
 from assay.report.view import RunView
 
@@ -24,6 +25,9 @@ class PartOptions(Frozen):
 
     title: Annotated[str, Field(max_length=300)] = ""
     runs: tuple[str, ...] = ()
+
+
+_MAX_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +83,31 @@ class PartKind:
     short_option: str = ""
 
 
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MAX_LISTED
+    return numbers.listing([*names[:_MAX_LISTED], f"{more} more"] if more > 1 else list(names))
+
+
 def part_of_each(make: Callable[[RunView], Sequence[Block]]) -> Callable[[PartOptions, PaperContext], list[Block]]:
-    """Return what makes a part from one run after the other, each below its name if there are several."""
+    """Return what makes a part from one run after the other, each below its name if there are several.
+
+    Runs of which the same is said share one heading.
+    """
 
     def blocks(options: PartOptions, context: PaperContext) -> list[Block]:
         from assay.report.document import Heading
 
         views = context.chosen_runs(options)
-        found: list[Block] = []
+        alike: list[tuple[list[str], Sequence[Block]]] = []
         for run, view in views.items():
             made = make(view)
-            found += [Heading(run, ""), *made] if made and len(views) > 1 else made
-        return found
+            names = next((names for names, other in alike if other == made), None)
+            if names is not None:
+                names.append(run)
+            elif made:
+                alike.append(([run], made))
+        if len(views) == 1:
+            return [block for _, made in alike for block in made]
+        return [block for names, made in alike for block in (Heading(_listed(names), ""), *made)]
 
     return blocks

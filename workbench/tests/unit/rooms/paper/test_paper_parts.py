@@ -76,10 +76,29 @@ def test_limits_have_each_caveat_with_its_remedy() -> None:
 
 def test_parts_of_several_runs_have_the_names_of_these_and_ids_of_their_own() -> None:
     document = paper_of_runs({"a": SAMPLE["a"], "b": RunView(make_analysis())}).document
-    results = document.sections[1]
-    assert [block.text for block in results.blocks if isinstance(block, Heading)] == ["a", "b"]
+    (limits,) = (section for section in document.sections if section.id == "limits")
+    assert [block.text for block in limits.blocks if isinstance(block, Heading)] == ["a", "b"]
     ids = [block.id for section in document.sections for block in section.blocks if isinstance(block, Table | Heading)]
     assert len(ids) == len(set(ids))
+
+
+def test_several_runs_have_one_abstract_and_their_results_in_the_same_tables() -> None:
+    document = paper_of_runs(dict.fromkeys("ab", SAMPLE["a"])).document
+    assert abstract(SAMPLE["a"]) != (text := text_of(document.sections[0]))
+    assert text.startswith("2 runs of sample") and "a: memory is faster than disk" in text
+    tables = [block for block in document.sections[1].blocks if isinstance(block, Table)]
+    assert tables and all([column.title for column in table.columns][-2:] == ["a", "b"] for table in tables)
+
+
+def test_many_runs_have_the_range_of_each_operation_and_what_is_said_alike_once() -> None:
+    views = {f"r{number}": SAMPLE["a"] for number in range(8)}
+    document = paper_of_runs(views).document
+    (ranges,) = (block for block in document.sections[1].blocks if isinstance(block, Table))
+    assert [row[0] for row in ranges.rows] == list(views) and "to" in str(ranges.rows[0][1])
+    (limits,) = (section for section in document.sections if section.id == "limits")
+    heads = [block.text for block in limits.blocks if isinstance(block, Heading)]
+    assert heads == ["r0, r1, r2, r3, r4 and 3 more"]
+    assert "Within the runs," in text_of(document.sections[0])
 
 
 def test_prose_is_a_small_part_of_markdown() -> None:

@@ -8,7 +8,11 @@ from assay.report.document_look import DEFAULT_LOOK, Look
 from assay.report.paper_part import PaperContext
 from assay.report.view import RunView
 from assay.rooms.paper.work.part_kinds import part_kinds
+from assay.rooms.paper.work.parts import counted_names
 from assay.rooms.paper.work.sections import Sections
+
+_MAX_DAYS = 4
+"""Most days that are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +45,15 @@ def assembled(
     """Return a paper with the facts that identify its runs below the title."""
     runs = [view.run for view in views.values()]
     targets = dict.fromkeys(target for view in views.values() for target in view.targets)
-    days = list(dict.fromkeys(numbers.utc_time(run.created_at)[:10] for run in runs))
+    days = sorted({numbers.utc_time(run.created_at)[:10] for run in runs})
+    when = numbers.listing(days) if len(days) <= _MAX_DAYS else f"{days[0]} to {days[-1]}"
     meta = (
-        ("Imported" if all(run.imports for run in runs) else "Measured", numbers.listing(days)),
-        ("Targets", ", ".join(targets)),
-        ("Run" if len(runs) == 1 else "Runs", ", ".join(run.id for run in runs)),
+        ("Imported" if all(run.imports for run in runs) else "Measured", when),
+        ("Targets", counted_names(targets, "targets")),
+        ("Run" if len(runs) == 1 else "Runs", counted_names((run.id for run in runs), "runs")),
     )
     description = runs[0].description if len(runs) == 1 else ""
-    overline = f"Assay · {', '.join(dict.fromkeys(run.study for run in runs))}"
+    overline = f"Assay · {counted_names((run.study for run in runs), 'studies')}"
     document = Document(overline, title, description, meta, tuple(sections), authors=authors, look=look)
     return Paper(document, runs[0].id, max(run.created_at for run in runs))
 

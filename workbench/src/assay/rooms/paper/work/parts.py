@@ -1,6 +1,6 @@
 """The parts of a paper that are made from one run each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -48,6 +48,8 @@ _UNKNOWN_CONDITIONS = "No difference between the targets is decided, since not a
 _MAX_CHARTS = 1
 """Most charts of rates behind that of the repeats."""
 _PARTLY = f" ok *: {PARTLY_CHECKED_MEANING.sentence[0].lower()}{PARTLY_CHECKED_MEANING.sentence[1:]}"
+_MAX_NAMED = 12
+"""Most names in a line of text."""
 _MAX_LINES = 14
 """Most lines of needs and kinds of work."""
 _MAX_SEARCHED = 10
@@ -64,15 +66,21 @@ _HASH_LETTERS = 12
 def abstract_blocks(view: RunView) -> Blocks:
     """Return what was measured, what is decided, what it costs, and the gravest caveat."""
     page = first_page(view)
-    spans: list[Span] = [_scope(view), " ", *_spans(_answer(view, page))]
+    spans: list[Span] = [_scope(view), " ", *abstract_answer(view, page)]
     if page.cost:
         spans += [" ", *_spans(page.cost)]
     if page.caveats:
         spans += [" Main limit: ", page.caveats[0].text]
-    return [Paragraph(_single_blanks(spans), lead=True)]
+    return [Paragraph(single_blanks(spans), lead=True)]
 
 
-def _single_blanks(spans: list[Span]) -> Text:
+def counted_names(names: Iterable[str], kind: str) -> str:
+    """Return names, each once; of many only how many of a kind there are."""
+    each = list(dict.fromkeys(names))
+    return numbers.listing(each) if len(each) <= _MAX_NAMED else f"{len(each)} {kind}"
+
+
+def single_blanks(spans: list[Span]) -> Text:
     """Return the spans without the blanks that two of them would put behind each other."""
     found: list[Span] = []
     for span in (span for span in spans if span != ""):
@@ -81,13 +89,13 @@ def _single_blanks(spans: list[Span]) -> Text:
     return tuple(found)
 
 
-def _answer(view: RunView, page: PageContents) -> Text:
+def abstract_answer(view: RunView, page: PageContents) -> tuple[Span, ...]:
     """Return whether needs are met, and what is decided; where nothing is compared, the lead: usable rates only."""
     found = find_claims(view.analysis.decisions)
     if scalings(view.analysis.rows):
-        return page.lead
+        return _spans(page.lead)
     if not any(claim.counted_points for claim in found):
-        return _UNKNOWN_CONDITIONS if ratio_groups(view) else page.lead
+        return (_UNKNOWN_CONDITIONS,) if ratio_groups(view) else _spans(page.lead)
     needs: tuple[Span, ...] = (*_spans(page.lead), " ") if page.needs else ()
     is_decided = [
         bool(claim.points_with(PointOutcome.FASTER) or claim.points_with(PointOutcome.EQUAL)) for claim in found
@@ -117,7 +125,7 @@ def _scope(view: RunView) -> str:
     files = [file.model_copy(update={"file": Path(file.file).name}) for file in run.imports]
     made = imported_words(files) or f"measured on {numbers.utc_time(run.created_at)[:10]}"
     passed = f"{sound:,} of {numbers.plural(len(rows), 'result')} passed every check that could run"
-    return f"{cases} of {numbers.listing(list(view.targets))}, {repeats}, {made}; {passed}."
+    return f"{cases} of {counted_names(view.targets, 'targets')}, {repeats}, {made}; {passed}."
 
 
 def results_blocks(view: RunView) -> Blocks:
