@@ -101,7 +101,7 @@ def test_parts_stand_in_the_order_of_the_description(runs: Path, tmp_path: Path)
         (("- limits", "- {limits: {titel: a}}"), "12: parts[3].limits: unknown key `titel`", "title"),
         (("- limits", "- {limits: {runs: [c]}}"), "12: part `limits`: the paper has no run `c`", "one of: a, b"),
         (('"Disk & memory"', '" "'), "1: title: it is empty", "write a title"),
-        (("a: one", "a: none"), "p.yaml: runs.a: there is no run or study 'none'", "did you mean"),
+        (("a: one", "a: none"), "p.yaml:4: runs.a: there is no run or study 'none'", "did you mean"),
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else None,
 )

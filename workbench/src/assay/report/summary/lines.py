@@ -246,10 +246,11 @@ def target_lane(target: str, view: RunView, values: Sequence[float], still_open:
     return Lane(target, view.targets.index(target), decided, undecided, numbers.median(every) if every else 0.0)
 
 
-def rate_charts(by_unit: dict[str, list[DotRow]]) -> Iterator[Dots]:
-    """Yield a chart of rates for each unit."""
+def rate_charts(by_unit: dict[str, list[DotRow]], left_out: int = 0) -> Iterator[Dots]:
+    """Yield a chart of rates for each unit; `left_out` is how many kinds of work they have no room for."""
+    more = f" {numbers.plural(left_out, 'more kind', 'more kinds')} of work not drawn." if left_out else ""
     for place, (unit, rows) in enumerate(by_unit.items()):
-        yield Dots(f"answer-dots-{place}", unit, "A dot is one repeat.", False, tuple(rows))
+        yield Dots(f"answer-dots-{place}", unit, f"A dot is one repeat.{more}", False, tuple(rows))
 
 
 def is_usable(row: ResultRow) -> bool:

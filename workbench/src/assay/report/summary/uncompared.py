@@ -177,10 +177,12 @@ def uncompared_lines(view: RunView, most: int = MAX_LINES) -> PageLines:
     rows, room = shared[:MAX_ROWS], max(0, most - len(shared))
     rest = alone[:room]
     charts: dict[str, list[DotRow]] = {}
-    for unit, dots in (*_dots_of_groups(groups, view), *((unit, dots) for _, unit, dots in rest)):
+    grouped = list(_dots_of_groups(groups, view))
+    for unit, dots in (*grouped, *((unit, dots) for _, unit, dots in rest)):
         charts.setdefault(unit, []).append(dots)
+    drawn = tuple(rate_charts(charts, len(groups) + len(alone) - len(grouped) - len(rest)))
     left_out = len(shared) - len(rows) + len(alone) - len(rest)
-    return PageLines((*rows, *(line for line, _, _ in rest)), tuple(rate_charts(charts)), left_out)
+    return PageLines((*rows, *(line for line, _, _ in rest)), drawn, left_out)
 
 
 def _shared_lines(view: RunView) -> list[SummaryLine]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError, warning
-from assay.model.units import choices_hint
 from assay.terminal.command_group import Group, group
 from assay.terminal.named_runs import named_runs
 from assay.terminal.output import as_path, print_line
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from assay.report.view import RunView
     from assay.rooms.paper.work.build import Paper
+    from assay.rooms.paper.work.description import DescribedPaper
     from assay.rooms.paper.work.prose import ProseRemark
 
 _ABOUT = "Make a paper that can be sent (PDF, DOCX, HTML or Markdown) from runs and from what its authors write."
@@ -170,7 +170,7 @@ def check(
     from assay.rooms.paper.work.description import DescribedPaper
 
     described = DescribedPaper(paper)
-    described.build(_views(described.description.runs, out, paper))
+    described.build(_views(described.description.runs, out, described))
     remarks = described.remarks
     for remark in remarks:
         print_line(f"{paper}:{remark.line}: {remark.text}")
@@ -198,7 +198,7 @@ def _form(output: Path | None) -> PaperForm:
     suffix = "" if output is None else output.suffix.removeprefix(".").lower()
     if suffix and suffix not in list(PaperForm):
         words = f"{output}: a paper has no form `.{suffix}`"
-        raise AssayError(words, choices_hint(f".{suffix}", [f".{form}" for form in PaperForm]))
+        raise AssayError(words, f"one of: {', '.join(f'.{form}' for form in PaperForm)}")
     return PaperForm(suffix or PaperForm.PDF)
 
 
@@ -229,11 +229,11 @@ def _paper(sources: list[str], out: Path) -> "tuple[Paper, list[ProseRemark]]":
     if _is_description(sources):
         path = Path(sources[0])
         described = DescribedPaper(path)
-        return described.build(_views(described.description.runs, out, path)), described.remarks
+        return described.build(_views(described.description.runs, out, described)), described.remarks
     return paper_of_runs(_views(named_runs(sources), out)), []
 
 
-def _views(runs: dict[str, str], out: Path, described_in: Path | None = None) -> "dict[str, RunView]":
+def _views(runs: dict[str, str], out: Path, described: "DescribedPaper | None" = None) -> "dict[str, RunView]":
     from assay.model.shared_values import SharedValues
     from assay.report.view import RunView
     from assay.run.analysis import load_analysis
@@ -246,7 +246,7 @@ def _views(runs: dict[str, str], out: Path, described_in: Path | None = None) ->
             shared.share(analysis)
             found[name] = RunView(analysis)
         except AssayError as error:
-            raise (error.at(f"{described_in}: runs.{name}") if described_in else error) from None
+            raise (error.at(described.place_of_run(name)) if described else error) from None
     return found
 
 

@@ -184,6 +184,10 @@ class DescribedPaper:
             raise LineError(self._path, line, f"part `{part.kind}`: {error.message}", error.hint) from None
         sections.add_part(part.kind, part.options.title or kind.title, blocks)
 
+    def place_of_run(self, name: str) -> str:
+        """Return where a run is named: `file:line: runs.name`."""
+        return f"{self._path}:{self._source.position(('runs', name))[0]}: runs.{name}"
+
     def _text(self, text: str, place: tuple[int | str, ...]) -> tuple[Block, ...]:
         first = self._source.position(place)[0]
         if self._source.values.get(place, (first, 1))[0] == first and _BLOCK_TEXT.search(self._lines[first - 1]):

@@ -42,6 +42,13 @@ _UNFIT = {
 }
 
 
+def _quoted(written: Any) -> Any:
+    """Refuse a colour without quotes, which YAML reads as a comment."""
+    if written is None:
+        raise fault("there is no colour", 'put it in quotes, since # begins a comment: "#0b4f7d"')
+    return written
+
+
 def _accent(written: str) -> str:
     """Refuse what is no colour, and one that cannot be read on white paper."""
     if not _COLOUR.fullmatch(written):
@@ -104,7 +111,7 @@ class LookDescription(Frozen):
     """
 
     logo: str = ""
-    accent: Annotated[str, AfterValidator(_accent)] = DEFAULT_LOOK.accent
+    accent: Annotated[str, BeforeValidator(_quoted), AfterValidator(_accent)] = DEFAULT_LOOK.accent
     columns: Annotated[Literal[1, 2], BeforeValidator(_columns)] = 1
     paper: Literal["a4", "letter"] = "a4"
     font_size: Annotated[float, BeforeValidator(_font_size)] = DEFAULT_LOOK.font_size
