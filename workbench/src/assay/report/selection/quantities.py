@@ -72,9 +72,9 @@ class ShownQuantity:
         return self.title or measure_of(result.row.operation).title
 
 
-_TIMES = {"latency": "mean", "min": "min", "max": "max", **{name: name for name in MIN_OPS}}
+TIMES = {"latency": "mean", "min": "min", "max": "max", **{name: name for name in MIN_OPS}}
 """Name of a quantity -> name of a latency."""
-_PLAIN = ("rate", "interval", "iops", *_TIMES, "spread", "repeats", "cost_month", "cost_per_rate")
+_PLAIN = ("rate", "interval", "iops", *TIMES, "spread", "repeats", "cost_month", "cost_per_rate")
 NAMES = (*_PLAIN, f"{{{RATIO}: TARGET}}")
 """How quantities are written."""
 
@@ -92,7 +92,7 @@ def quantity_of(choice: ValueChoice, results: Iterable[RunResult]) -> ShownQuant
     name = choice.name
     if name == RATIO:
         return _ratio_to(choice.base, list(results))
-    if name in _TIMES:
+    if name in TIMES:
         return _time(name)
     if name not in _PLAIN:
         raise AssayError(f"there is no value `{name}`", choices_hint(name, NAMES))
@@ -145,7 +145,7 @@ def _time(name: str) -> ShownQuantity:
 
     def get(result: RunResult) -> CellValue | None:
         if name not in MIN_OPS:
-            value = result.row.latency.get(_TIMES[name])
+            value = result.row.latency.get(TIMES[name])
             return None if value is None else CellValue(value)
         found = result.row.percentile(name)
         return None if found is None or found.value is None else CellValue(found.value, *found.interval)

@@ -114,3 +114,14 @@ def test_costs_are_those_of_the_cost_table() -> None:
     with pytest.raises(WrongReferenceError) as error:
         number("cost(disc)", views)
     assert error.value.hint == "did you mean `disk`?"
+
+
+def test_other_values_of_a_result_can_be_referred_to(views: dict[str, RunView]) -> None:
+    """In the words of the tables, with their units."""
+    rate = number(f"rate({READ_64})", views).text
+    assert number(f"interval({READ_64})", views).text.startswith(f"{rate} (")
+    assert number(f"iops({READ_64})", views).text.endswith(" operations/s")
+    for name in ("latency", "p50", "max"):
+        assert number(f"{name}({READ_64})", views).text.split()[-1] in ("ns", "µs", "ms")
+    with pytest.raises(WrongReferenceError, match="there is no reference `p98`"):
+        number(f"p98({READ_64})", views)

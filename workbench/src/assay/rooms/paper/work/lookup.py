@@ -11,14 +11,17 @@ from assay.report import numbers
 from assay.report.costs import target_costs
 from assay.report.measure import measure_of
 from assay.report.selection.decided import undecided_reasons
+from assay.report.selection.options import ValueChoice
 from assay.report.selection.properties import (
     OF_ROW,
+    RunResult,
     how_to_choose,
     is_value,
     property_names,
     property_value,
     value_words,
 )
+from assay.report.selection.quantities import TIMES, quantity_of
 from assay.report.view import RunView
 from assay.rooms.paper.work.references import ReferenceCall, WrongReferenceError
 
@@ -50,6 +53,7 @@ def quoted(call: ReferenceCall, views: Mapping[str, RunView]) -> Quoted:
         "rate": _rate,
         "ratio": _ratio,
         "cost": _cost,
+        **dict.fromkeys(("interval", "iops", *TIMES), _value),
     }
     if call.name not in kinds:
         raise WrongReferenceError(f"there is no reference `{call.name}`", choices_hint(call.name, kinds))
@@ -60,6 +64,26 @@ def _rate(call: ReferenceCall, views: Mapping[str, RunView]) -> Quoted:
     _, row = _row(call, views)
     assert row.rate is not None
     return Quoted(measure_of(row.operation).text(row.rate.median), _doubts(row))
+
+
+def _value(call: ReferenceCall, views: Mapping[str, RunView]) -> Quoted:
+    """Return a quantity of a result by the name that tables have for it."""
+    run, row = _row(call, views)
+    result = RunResult(run, views[run], row)
+    quantity = quantity_of(ValueChoice(name=call.name), [result])
+    found = quantity.get(result)
+    if found is None:
+        raise WrongReferenceError(f"`{call.written}`: {quantity.missing}", "name another result or another value")
+    unit = quantity.unit(result)
+    if unit.dimension == "time":
+        return Quoted(numbers.latency(found.value), _doubts(row))
+    text = f"{numbers.significant(found.value / unit.scale)} {unit.name}"
+    if not quantity.has_interval:
+        return Quoted(text, _doubts(row))
+    if found.low is None or found.high is None:
+        raise WrongReferenceError(f"`{call.written}`: a single measurement has no interval", "write rate(...)")
+    ends = " to ".join(numbers.significant(end / unit.scale) for end in (found.low, found.high))
+    return Quoted(f"{text} ({ends})", _doubts(row))
 
 
 def _doubts(row: ResultRow) -> tuple[str, ...]:
