@@ -1,10 +1,10 @@
 """Writes the tables of a document, and what its charts are drawn from, as a spreadsheet; the same bytes each time."""
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from assay.model.escape import escape_lines
@@ -49,19 +49,20 @@ class DocumentTable:
     is_chart: bool = False
 
 
-def write_document_xlsx(document: doc.Document, created_at: float, path: Path) -> None:
-    """Write a sheet for each table and each chart, behind one that lists them.
+def render_document_xlsx(document: doc.Document, created_at: float) -> bytes:
+    """Return a workbook with a sheet for each table and each chart, behind one that lists them.
 
     Args:
         document: The document.
         created_at: Seconds since 1970 that the file gives as its time of creation.
-        path: The file.
     """
     import xlsxwriter
 
     tables = list(document_tables(document))
     names = sheet_names(tables)
-    with xlsxwriter.Workbook(str(path), WORKBOOK_OPTIONS) as book:
+    data = io.BytesIO()
+    # In memory: no temporary files that a full disk could cut off.
+    with xlsxwriter.Workbook(data, {**WORKBOOK_OPTIONS, "in_memory": True}) as book:
         book.worksheet_class = safe_sheet_class()
         book.set_properties(
             {
@@ -74,6 +75,7 @@ def write_document_xlsx(document: doc.Document, created_at: float, path: Path) -
         _write_contents(book, document, tables, names)
         for name, one in zip(names, tables, strict=True):
             _write_table(book, name, one)
+    return data.getvalue()
 
 
 def document_tables(document: doc.Document) -> Iterator[DocumentTable]:

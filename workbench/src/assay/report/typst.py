@@ -98,10 +98,10 @@ def can_draw(logo: Logo) -> bool:
         return True
     import typst
 
+    inputs = {"logo": json.dumps(_logo(logo))}
     try:
-        _compiler().compile(
-            _LOGO, format="pdf", sys_inputs={"logo": json.dumps(_logo(logo))}, pdf_standards=[*PDF_STANDARDS]
-        )
+        _compiler().compile(_LOGO, format="pdf", sys_inputs=inputs, pdf_standards=[*PDF_STANDARDS])
+        _compiler().compile(_LOGO, format="png", sys_inputs=inputs)
     except typst.TypstError:
         return False
     return True

@@ -36,7 +36,7 @@ from assay.report.draw.drawing import (
     Surface,
 )
 from assay.report.draw.scales import log_scale
-from assay.report.export_document_xlsx import cell_number, document_tables, sheet_names, write_document_xlsx
+from assay.report.export_document_xlsx import cell_number, document_tables, render_document_xlsx, sheet_names
 from assay.report.html import render_html
 from assay.report.markdown import render_markdown
 from assay.report.print_layout import fitted
@@ -158,7 +158,7 @@ def test_every_cell_of_every_table_is_in_the_spreadsheet(name: str, tmp_path: Pa
     document = document_of(name)
     files = [tmp_path / "a.xlsx", tmp_path / "b.xlsx"]
     for file in files:
-        write_document_xlsx(document, 1e9, file)
+        file.write_bytes(render_document_xlsx(document, 1e9))
     assert files[0].read_bytes() == files[1].read_bytes()
     tables = list(document_tables(document))
     book = calamine.CalamineWorkbook.from_path(str(files[0]))
@@ -219,7 +219,7 @@ def test_a_column_of_several_units_stays_text(tmp_path: Path) -> None:
     rows = (("a", doc.Num("1 GB/s", 1e9), "007", "7"), ("b", doc.Num("9 MB/s", 9e6), "8", "–"))
     table = doc.Table("t", tuple(map(doc.Column, "abcd")), rows, "=1+1")
     document = doc.Document("o", "T", "", (), (doc.Section("s", "[S]: '*?/\\", (table,)),))
-    write_document_xlsx(document, 1e9, tmp_path / "a.xlsx")
+    (tmp_path / "a.xlsx").write_bytes(render_document_xlsx(document, 1e9))
     book = calamine.CalamineWorkbook.from_path(str(tmp_path / "a.xlsx"))
     assert book.sheet_names == ["Contents", "1 S"]
     found = book.get_sheet_by_name("1 S").to_python(skip_empty_area=False)
@@ -230,7 +230,7 @@ def test_a_very_long_text_is_cut_off_where_excel_has_no_room(tmp_path: Path) -> 
     calamine = pytest.importorskip("python_calamine", reason="the extra `spreadsheet` is not installed")
     table = doc.Table("t", (doc.Column("a"),), (("x" * 40_000,),), "")
     document = doc.Document("o", "T", "", (), (doc.Section("s", "S", (table,)),))
-    write_document_xlsx(document, 1e9, tmp_path / "a.xlsx")
+    (tmp_path / "a.xlsx").write_bytes(render_document_xlsx(document, 1e9))
     rows = calamine.CalamineWorkbook.from_path(str(tmp_path / "a.xlsx")).get_sheet_by_name("1 S").to_python()
     assert rows[-1] == [f"{'x' * 32_764}..."]
 
@@ -240,7 +240,7 @@ def test_a_sign_at_some_numbers_does_not_make_their_column_text(tmp_path: Path) 
     numbers = [doc.Num("91.5 †", 91.5), doc.Num("300", 300.0), doc.Num("at least 7", 7.0)]
     table = doc.Table("t", (doc.Column("a"), doc.Column("b")), tuple(("x", one) for one in numbers), "", notes="† n")
     document = doc.Document("o", "T", "", (), (doc.Section("s", "S", (table,)),))
-    write_document_xlsx(document, 1e9, tmp_path / "a.xlsx")
+    (tmp_path / "a.xlsx").write_bytes(render_document_xlsx(document, 1e9))
     book = calamine.CalamineWorkbook.from_path(str(tmp_path / "a.xlsx"))
     found = book.get_sheet_by_name("1 S").to_python(skip_empty_area=False)
     assert [row[1] for row in found[5:8]] == [91.5, 300.0, "at least 7"] and found[-1][0] == "† n"

@@ -245,9 +245,18 @@ def _views(runs: dict[str, str], out: Path, described: "DescribedPaper | None" =
             analysis = load_analysis(ref, out)
             shared.share(analysis)
             found[name] = RunView(analysis)
+            _refuse_twice(name, found)
         except AssayError as error:
             raise (error.at(described.place_of_run(name)) if described else error) from None
     return found
+
+
+def _refuse_twice(name: str, views: "dict[str, RunView]") -> None:
+    """Refuse a run that stands there under another name, too: a paper would show it as another one."""
+    run = views[name].run
+    for other, view in views.items():
+        if other != name and (view.run.id, view.run.created_at) == (run.id, run.created_at):
+            raise AssayError(f"run {run.id} is named more than once, as {other} and {name}", "name each run once")
 
 
 def _write(paper: "Paper", form: PaperForm, destination: OutputFile) -> None:
@@ -262,9 +271,9 @@ def _write(paper: "Paper", form: PaperForm, destination: OutputFile) -> None:
 
             destination.fill(partial(_write_bytes, render_docx(document, created_at)))
         case PaperForm.XLSX:
-            from assay.report.export_document_xlsx import write_document_xlsx
+            from assay.report.export_document_xlsx import render_document_xlsx
 
-            destination.fill(partial(write_document_xlsx, document, created_at))
+            destination.fill(partial(_write_bytes, render_document_xlsx(document, created_at)))
         case PaperForm.HTML:
             from assay.report.html import render_html
 

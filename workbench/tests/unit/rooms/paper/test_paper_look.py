@@ -57,6 +57,13 @@ def test_all_of_it_is_read(tmp_path: Path) -> None:
     assert (look.language, look.has_contents) == ("de-CH", True)
 
 
+def test_of_an_svg_only_its_shapes_are_taken(tmp_path: Path) -> None:
+    extra = '<metadata><x:a xmlns:x="urn:x" src="http://x"/></metadata><y:view xmlns:y="urn:y"/><path d="M0 0h9v9z"/>'
+    logo = described(tmp_path, logo='<?xml-stylesheet href="http://x"?>' + SVG % extra).look.logo
+    assert logo is not None and b"path" in logo.data
+    assert not any(word in logo.data for word in (b"http://x", b"urn:", b"metadata", b"stylesheet"))
+
+
 def test_a_logo_may_be_a_png(tmp_path: Path) -> None:
     logo = described(tmp_path, logo=PNG).look.logo
     assert logo is not None and (logo.width, logo.height, logo.is_svg) == (21.0, 42.0, False)
@@ -106,6 +113,12 @@ def test_what_is_wrong_has_its_line(tmp_path: Path, change: tuple[str, str], err
         (SVG % '<path d="M0 0" style="fill: url(http://x)"/>', "refers to something outside"),
         (SVG % '<path d="M0 0" onload="x()"/>', "refers to something outside"),
         (SVG % "<style>@import 'x.css';</style>", "refers to something outside"),
+        (SVG % r"<style>@\69mport 'x.css';</style>", "refers to something outside"),
+        (SVG % '<path d="M0 0" style="fill: u\\72l(http://x)"/>', "refers to something outside"),
+        (SVG % '<x:script xmlns:x="http://www.w3.org/1999/xhtml">x</x:script>', "it has a script"),
+        (SVG % '<set attributeName="onclick" to="x()"/>', "it has a `set`, which is no plain shape"),
+        (SVG % '<filter id="f"/>', "it has a `filter`"),
+        (SVG.replace('viewBox="0 0 260 42"', 'width="1.2.3" height="5"') % "", "no size"),
         ("<!DOCTYPE svg [<!ENTITY a 'b'>]>" + SVG % "", "document type"),
         (SVG.replace("260 42", "0 0") % "", "no size"),
         (SVG % (" " * 600_000), "larger than 512 KiB"),
@@ -125,7 +138,7 @@ def test_the_same_look_is_in_all_forms(tmp_path: Path) -> None:
     assert re.search(r"<img class=logo alt=\"Logo\" width=173 height=28 src=\"data:image/svg\+xml;base64,", page)
     with zipfile.ZipFile(io.BytesIO(render_docx(document, 1e9))) as file:
         styles, text = (file.read(f"word/{name}.xml").decode() for name in ("styles", "document"))
-        assert (SVG % "").encode() == file.read("word/media/picture1.svg")
+        assert document.look.logo is not None and document.look.logo.data == file.read("word/media/picture1.svg")
     assert '<w:color w:val="7A1F5C"/>' in styles and 'w:lang w:val="de-CH"' in styles and '<w:sz w:val="22"/>' in styles
     assert '<w:cols w:num="2"' in text and '<w:pgSz w:w="12240" w:h="15840"/>' in text and 'TOC \\o "1-2"' in text
     pdf = render_pdf(document, 1e9)

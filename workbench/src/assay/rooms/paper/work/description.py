@@ -22,6 +22,7 @@ from assay.report.summary.lines import is_usable
 from assay.report.view import RunView
 from assay.rooms.paper.work.build import Paper, assembled
 from assay.rooms.paper.work.claims.check import SentenceCheck
+from assay.rooms.paper.work.claims.sentences import Sentence
 from assay.rooms.paper.work.look import LookDescription
 from assay.rooms.paper.work.part_kinds import part_kinds
 from assay.rooms.paper.work.prose import ProseRemark, WrongProseError, read_prose
@@ -30,8 +31,12 @@ from assay.rooms.paper.work.sections import ABSTRACT, Sections
 GUIDE = "docs/guides/paper.md"
 LABEL = "description of a paper"
 _RUN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+MAX_PARTS = 500
 _TEXT = "text"
 """Name of parts that the authors write."""
+_MAX_SENTENCE = 600
+"""A longer sentence is not checked, in characters."""
+_LONG_NUMBER = re.compile(r"\d{20}")
 _BLOCK_TEXT = re.compile(r"[|>][-+0-9]*\s*(#.*)?$")
 """End of a line below which a text of several lines begins."""
 
@@ -116,10 +121,12 @@ class PaperDescription(Frozen):
     """
 
     title: Annotated[str, AfterValidator(_title)] = Field(max_length=300)
-    authors: tuple[str, ...] = ()
+    authors: tuple[Annotated[str, Field(max_length=200)], ...] = Field(default=(), max_length=100)
     abstract: str = ""
     runs: Annotated[dict[str, str], BeforeValidator(_runs)] = Field(min_length=1)
-    parts: Annotated[tuple[Annotated[Any, BeforeValidator(_part)], ...], AfterValidator(_parts)] = Field(min_length=1)
+    parts: Annotated[tuple[Annotated[Any, BeforeValidator(_part)], ...], AfterValidator(_parts)] = Field(
+        min_length=1, max_length=MAX_PARTS
+    )
     look: LookDescription = LookDescription()
 
 
@@ -198,11 +205,16 @@ class DescribedPaper:
             raise LineError(self._path, first + wrong.line, wrong.fault.message, wrong.fault.hint) from None
         self.remarks += [ProseRemark(first + remark.line, remark.text, remark.kind) for remark in prose.remarks]
         self._check = self._check or SentenceCheck(self._views)
-        for line, slip in self._check.faults(prose.sentences):
+        for line, slip in self._check.faults(filter(_can_be_checked, prose.sentences)):
             text = f"{slip.kind}: `{slip.words}`: {slip.text}"
             self.remarks.append(ProseRemark(first + line, text, slip.kind))
         self.remarks.sort(key=lambda remark: remark.line)
         return prose.blocks
+
+
+def _can_be_checked(sentence: Sentence) -> bool:
+    """Return whether a sentence is one that a reader can follow: not too long, and without endless numbers."""
+    return len(sentence.text) <= _MAX_SENTENCE and _LONG_NUMBER.search(sentence.text) is None
 
 
 def description_text(refs: dict[str, str], views: dict[str, RunView]) -> str:

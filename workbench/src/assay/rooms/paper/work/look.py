@@ -1,20 +1,16 @@
-"""The key `look` of a description: what may be written there, and the logo that it names."""
+"""The key `look` of a description: what may be written there."""
 
 import re
-import struct
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from xml.etree import ElementTree
 
 from pydantic import AfterValidator, BeforeValidator
 
-from assay.model.base import AssayError
 from assay.model.frozen import Frozen
 from assay.model.study.axis import fault
 from assay.model.units import choices_hint, display_value
-from assay.model.user_files import read_user_file
-from assay.report.document_look import DEFAULT_LOOK, Logo, Look
-from assay.report.typst import can_draw
+from assay.report.document_look import DEFAULT_LOOK, Look
+from assay.rooms.paper.work.logo import read_logo
 
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _MIN_CONTRAST = 4.5
@@ -27,19 +23,6 @@ _HYPHENATED = (
     "uk",
 )
 """Languages that Typst can hyphenate (the patterns of its library `hypher`)."""
-_MAX_LOGO_BYTES = 512 * 2**10
-_LOGO_PT = (130.0, 42.0)
-"""Greatest width and height of a logo as printed, in points."""
-_PNG = b"\x89PNG\r\n\x1a\n"
-_MAX_PIXELS = 16_000_000
-_SVG = "{http://www.w3.org/2000/svg}"
-_LENGTH = re.compile(r"([0-9.]+)(px|pt|mm|cm|in)?")
-_UNFIT = {
-    "script": "it has a script",
-    "foreignObject": "it has parts that are no SVG",
-    "image": "it has a picture inside",
-    "text": "it has text, whose font may be missing",
-}
 
 
 def _quoted(written: Any) -> Any:
@@ -127,66 +110,5 @@ class LookDescription(Frozen):
         Raises:
             AssayError: The logo cannot be read, or is no picture that can be used.
         """
-        logo = _read_logo(folder / self.logo, self.logo) if self.logo else None
+        logo = read_logo(folder / self.logo, self.logo) if self.logo else None
         return Look(logo, self.accent, self.columns, self.paper, self.font_size, self.language, self.contents)
-
-
-def _read_logo(path: Path, name: str) -> Logo:
-    data = read_user_file(path, name, "name an SVG or PNG file, relative to the description", _MAX_LOGO_BYTES)
-    width, height = _png_size(data, name) if data.startswith(_PNG) else _svg_size(data, name)
-    scale = min(_LOGO_PT[0] / width, _LOGO_PT[1] / height)
-    logo = Logo(data, not data.startswith(_PNG), round(width * scale, 1), round(height * scale, 1))
-    if not can_draw(logo):
-        raise AssayError(f"{name}: the picture cannot be drawn", "it may be damaged: save it again")
-    return logo
-
-
-def _png_size(data: bytes, name: str) -> tuple[float, float]:
-    """Return width and height in pixels (PNG specification, section 11.2.1)."""
-    if data[12:16] != b"IHDR" or len(data) < 33:
-        raise AssayError(f"{name}: the PNG file is damaged", "save it again")
-    width, height = struct.unpack(">II", data[16:24])
-    if not 0 < width * height <= _MAX_PIXELS:
-        raise AssayError(
-            f"{name}: {width:,} x {height:,} pixels", f"use at most {_MAX_PIXELS:,} pixels, and at least one"
-        )
-    return width, height
-
-
-def _svg_size(data: bytes, name: str) -> tuple[float, float]:
-    """Return width and height of an SVG file that stands alone: no script, no text, nothing from elsewhere."""
-    hint = "save it as a plain SVG with texts as paths, or as PNG"
-    # Entities could grow without bound.
-    if b"<!ENTITY" in data or b"<!DOCTYPE" in data:
-        raise AssayError(f"{name}: it has a document type", f"remove the line `<!DOCTYPE ...>`; {hint}")
-    try:
-        root = ElementTree.fromstring(data.decode())
-    except (ElementTree.ParseError, UnicodeDecodeError, ValueError):
-        raise AssayError(f"{name}: it is neither a PNG nor an SVG file", hint) from None
-    if root.tag != f"{_SVG}svg":
-        raise AssayError(f"{name}: it is neither a PNG nor an SVG file", hint)
-    for element in root.iter():
-        tag = element.tag.removeprefix(_SVG) if isinstance(element.tag, str) else ""
-        if tag in _UNFIT:
-            raise AssayError(f"{name}: {_UNFIT[tag]}", hint)
-        for key, value in element.attrib.items():
-            is_link = key.rpartition("}")[2] == "href" and not value.startswith("#")
-            if is_link or key.startswith("on") or re.search(r"url\(\s*['\"]?[^#'\"\s]", value):
-                raise AssayError(f"{name}: it refers to something outside of it", hint)
-        if tag == "style" and re.search(r"@import|url\(\s*['\"]?[^#'\"\s]", element.text or ""):
-            raise AssayError(f"{name}: it refers to something outside of it", hint)
-    return _drawn_size(root, name)
-
-
-def _drawn_size(root: ElementTree.Element, name: str) -> tuple[float, float]:
-    """Return the size of an SVG by its view box, or by its width and height."""
-    try:
-        box = [float(part) for part in re.split(r"[\s,]+", root.get("viewBox", "").strip()) if part][2:4]
-    except ValueError:
-        box = []
-    if len(box) < 2:
-        found = [_LENGTH.fullmatch(root.get(key, "").strip()) for key in ("width", "height")]
-        box = [float(one[1]) for one in found if one is not None]
-    if len(box) < 2 or min(box) <= 0:
-        raise AssayError(f"{name}: the SVG has no size", "give it a `viewBox`, or `width` and `height`")
-    return box[0], box[1]

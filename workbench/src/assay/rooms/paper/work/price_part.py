@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -109,14 +110,22 @@ def _ratio(value: float | None) -> Num:
     return Num(numbers.NONE if value is None else f"{value:.2f}×", value)
 
 
+def _file_or_name(written: str, folder: Path) -> str:
+    """Return the path of a design beside the description, or the name of a shipped one."""
+    try:
+        return str(folder / written) if (folder / written).is_file() else written
+    except OSError:
+        # Too long for a path.
+        return written
+
+
 def _priced(written: str, capacity: str, book: PriceBook, context: PaperContext) -> _Priced:
     from assay.cli.money.price_choose import combine_designs
     from assay.cli.money.price_sizing import parse_capacity, size_designs
     from assay.money.cost.limits import design_limits
     from assay.money.cost.metrics import price_design
 
-    file = context.folder / written
-    ((chosen, design),) = combine_designs([str(file) if file.is_file() else written], [], [])
+    ((chosen, design),) = combine_designs([_file_or_name(written, context.folder)], [], [])
     if capacity and not {"capacity", "stored"} & chosen.set.keys():
         ((chosen, design),) = size_designs([(chosen, design)], parse_capacity(capacity))
     try:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.model.escape import escape_line
 from assay.report.document import Block, Bullets, CodeBlock, Heading, Mono, Paragraph, Span, Strong, Text
 from assay.report.view import RunView
 from assay.rooms.paper.work.claims.reading import RemarkKind
@@ -15,7 +16,9 @@ from assay.rooms.paper.work.claims.sentences import MARK, Sentence, split_senten
 from assay.rooms.paper.work.lookup import quoted
 from assay.rooms.paper.work.references import WrongReferenceError, parse_reference, split_text
 
-_HEADING = re.compile(r"(#{1,3}) +(.+?) *#*")
+_HEADING = re.compile(r"(#{1,3}) +(\S.*)")
+_MAX_TITLE = 300
+"""Longest heading, in characters."""
 _ITEM = re.compile(r"[-*] +(.+)")
 _INLINE = re.compile(r"\\(?P<kept>[\\`*_#{}-])|`(?P<mono>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*")
 
@@ -132,13 +135,18 @@ def _blocks(lines: Sequence[str], values: Sequence[str]) -> Iterator[Block]:
         if line.startswith("```"):
             code = []
         elif heading:
-            yield Heading(_plain(heading[2], values), "", 2 if len(heading[1]) == 1 else 3)
+            yield Heading(_heading_words(heading[2], values), "", 2 if len(heading[1]) == 1 else 3)
         elif item:
             items.append(item[1])
         elif line.strip():
             paragraph.append(line.strip())
     if code is not None:
         yield CodeBlock("\n".join(code).rstrip("\n"))
+
+
+def _heading_words(text: str, values: Sequence[str]) -> str:
+    """Return the words of a heading, without signs that close it, and not longer than a title may be."""
+    return escape_line(_plain(text.rstrip("#").rstrip() or text, values), _MAX_TITLE)
 
 
 def _inline(text: str, values: Sequence[str]) -> Text:

@@ -25,6 +25,9 @@ _MAX_TICKS = 7
 _MAX_TASKS = 60
 
 
+_MIN_YEAR, _MAX_YEAR = 1900, 9000
+
+
 class ScheduledTask(Frozen):
     """A task.
 
@@ -45,6 +48,8 @@ class ScheduledTask(Frozen):
             raise fault(f"`{self.task}` needs one of `end` and `days`", "write end: 2007-04-30, or days: 14")
         if self.end is not None and self.end < self.start:
             raise fault(f"`{self.task}` ends on {self.end}, before it starts", "mend one of the dates", "end")
+        if not _MIN_YEAR <= self.start.year <= self.start.year + (self.days or 0) // 365 < _MAX_YEAR:
+            raise fault(f"`{self.task}` is not between the years {_MIN_YEAR} and {_MAX_YEAR}", "mend its dates")
         return self
 
     @property

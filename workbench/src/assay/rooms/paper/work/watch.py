@@ -43,6 +43,9 @@ def build_at_changes(
                 print_line(build())
             except AssayError as error:
                 print_line(" ".join(f"error: {error.message}{f' (hint: {error.hint})' if error.hint else ''}".split()))
+            except Exception as error:
+                # A fault of Assay's own must not end the watch: the next change may be without it.
+                print_line(" ".join(f"error: {type(error).__name__}: {error}".split())[:_MAX_PATH])
             before = now
         wait()
 
