@@ -22,7 +22,6 @@ from assay.report.summary.lines import is_usable
 from assay.report.view import RunView
 from assay.rooms.paper.work.build import Paper, assembled
 from assay.rooms.paper.work.claims.check import SentenceCheck
-from assay.rooms.paper.work.claims.sentences import Sentence
 from assay.rooms.paper.work.look import LookDescription
 from assay.rooms.paper.work.part_kinds import part_kinds
 from assay.rooms.paper.work.prose import ProseRemark, WrongProseError, read_prose
@@ -205,16 +204,16 @@ class DescribedPaper:
             raise LineError(self._path, first + wrong.line, wrong.fault.message, wrong.fault.hint) from None
         self.remarks += [ProseRemark(first + remark.line, remark.text, remark.kind) for remark in prose.remarks]
         self._check = self._check or SentenceCheck(self._views)
-        for line, slip in self._check.faults(filter(_can_be_checked, prose.sentences)):
+        for line, slip in self._check.faults([one for one in prose.sentences if _can_be_checked(one.text)]):
             text = f"{slip.kind}: `{slip.words}`: {slip.text}"
             self.remarks.append(ProseRemark(first + line, text, slip.kind))
         self.remarks.sort(key=lambda remark: remark.line)
         return prose.blocks
 
 
-def _can_be_checked(sentence: Sentence) -> bool:
+def _can_be_checked(words: str) -> bool:
     """Return whether a sentence is one that a reader can follow: not too long, and without endless numbers."""
-    return len(sentence.text) <= _MAX_SENTENCE and _LONG_NUMBER.search(sentence.text) is None
+    return len(words) <= _MAX_SENTENCE and _LONG_NUMBER.search(words) is None
 
 
 def description_text(refs: dict[str, str], views: dict[str, RunView]) -> str:
