@@ -158,20 +158,20 @@ def test_designs_are_priced_by_each_book_with_the_ratio(sources: PaperContext) -
     (table,) = tables(blocks)
     first, second = cells(table)
     # 0.735 USD an hour in both, for months of 729.6 and of 730 hours.
-    assert first == ["nfs-instance-store:instance=d2.xlarge", "6", "536.26", "89.38", "536.55", "89.42", "1.00×"]
+    assert first == ["nfs-instance-store:instance=d2.xlarge", "6", "536.26", "89.38", "536.55", "89.43", "1.00×"]
     assert second[0] == "Option 1" and second[4:] == ["–", "–", "–"]
     assert float(second[2].replace(",", "")) == pytest.approx(15.416 * 729.6, abs=0.01)
     said = words(blocks)
     assert "The price book aws-eu-west-1 has no price of instance c3.8xlarge (Option 1);" in said
-    assert "The prices are of instances (nfs-instance-store:instance=d2.xlarge, Option 1)." in said
-    assert "Not in them: clients, administration, snapshots, traffic and tax." in said
+    assert "In the price of nfs-instance-store:instance=d2.xlarge; Option 1: instances." in said
+    assert "Not in the prices: clients, administration, snapshots, traffic and tax." in said
 
 
 def test_a_price_says_which_instances_volumes_and_services_it_is_of(sources: PaperContext) -> None:
     volumes = "direct-volumes:capacity=1TB,volume=gp3"
     said = words(part("price", sources, designs=[volumes, "s3:stored=1TB"], names={volumes: "gp3"}))
-    assert "The prices are of instances and volumes (gp3); objects (s3:stored=1TB)." in said
-    assert "has no price of" not in said
+    assert "In the price of gp3: instances and volumes. In the price of s3:stored=1TB: objects." in said
+    assert "Not in the prices: administration, snapshots, traffic and tax." in said and "has no price of" not in said
 
 
 def test_the_tables_of_a_paper_are_computed_again(sources: PaperContext) -> None:

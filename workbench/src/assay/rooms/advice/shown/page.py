@@ -31,14 +31,14 @@ from assay.report.document import (
     plain_text,
 )
 from assay.report.numbers import listing
-from assay.rooms.advice.model.advice import Advice
+from assay.rooms.advice.model.advice import Advice, AdviceOption
 from assay.rooms.advice.model.sensitivity import Assumption, CostCurves, RangeEnd, Sensitivity
 from assay.rooms.advice.shown import sentences as texts
 from assay.rooms.advice.work.outlook.curves import RATES, size_text
 from assay.rooms.advice.work.texts import count_text, percent
 
 STYLE = "advice"
-MAX_ROWS = 7
+MAX_ROWS, MAX_DESIGNS = 7, 8
 _REQUIREMENT = re.compile(r"with `(?P<key>\w+): (?P<value>\w+)`")
 AXES = {
     "capacity": "capacity",
@@ -69,8 +69,7 @@ def build_page(advice: Advice, today: dt.date) -> Document:
     first += [Paragraph(text) for text in more if text]
     if advice.choice is not None and advice.choice.built_design is not None:
         first.append(design_chart(advice.choice.built_design))
-    if advice.sensitivity is not None:
-        first.append(designs_table(advice, advice.sensitivity))
+        first.append(designs_table(advice))
     sections = [
         Section("answer", "Answer", tuple(first)),
         Section("why", "Why", (Bullets(tuple(texts.reason_sentences(advice))),)),
@@ -158,9 +157,18 @@ def _change_sentences(advice: Advice, found: Sensitivity) -> Iterator[Text]:
     for each in found.tornado:
         for end in (each.low, each.high):
             if each.changes_choice and end is not None and end.choice != best:
-                yield f"{each.name} {end.value}: {_turn(advice, end)}."
+                yield f"{_assumed(each.name, end.value)}, {_turn(advice, end)}."
     others = [change.text for change in advice.changes if change.kind != "price"]
     yield from (texts.sentence(_requirement_words(text)) for text in others)
+
+
+def _assumed(name: str, value: str) -> str:
+    """Return an assumption with another value: `If the price of st1 is 20 % more`."""
+    if name == "months":
+        return f"If it is needed for {value}"
+    is_many = name.split(" ", 1)[0].endswith("s")
+    article = "the " if name[:1].islower() else ""
+    return f"If {article}{name} {'are' if is_many else 'is'} {value}"
 
 
 def _requirement_words(text: str) -> str:
@@ -172,7 +180,7 @@ def _requirement_words(text: str) -> str:
         "managed": "if a provider must run it",
         "worm": "if data must be kept so that it cannot be changed",
         "protocol": f"if {found['value'].upper()} is required",
-        "durability": f"if the data must survive as the class `{found['value']}` does",
+        "durability": f"if durability of the class `{found['value']}` is required",
     }
     return words.get(found["key"], found[0]) + text[found.end() :]
 
@@ -184,26 +192,37 @@ def _axis_words(found: Sensitivity, axis: str) -> str:
     return f"{AXES[axis]}{with_others}"
 
 
-def designs_table(advice: Advice, found: Sensitivity) -> Table:
-    """Return what the designs are that the page names, and what each costs at the need."""
-    at_need = {
-        curve.design: next((point.month for point in curve.points if point.at == found.capacity.need), None)
-        for curve in found.capacity.curves
-    }
-    rows: list[tuple[Cell, ...]] = [
-        (each.design, each.about.split("; ", 1)[0].rstrip("."), _cost_cell(at_need.get(each.design)))
-        for each in found.designs
-    ]
-    named = {item.design for item in advice.options} - {each.design for each in found.designs}
-    spoken = " ".join(plain_text(text) for text in texts.reason_sentences(advice)).split()
-    others = [item.design for item in advice.rejected if item.closest is not None and item.design in spoken]
-    others += [name for name in named if name in spoken]
-    rows += [(name, _about(name), Num(numbers.NONE, None)) for name in dict.fromkeys(others)]
-    counts = f"{len(found.designs)} of {count_text(len({item.design for item in advice.options}), 'design')}"
-    caption = f"Designs that are named here; the first {counts} that meet the need have their cost at the need. "
-    caption += "A dash: the design is not compared further, or the variant that is named fails the need."
-    columns = (Column("Design"), Column("What it is"), Column("Cost", found.measure, is_numeric=True))
-    return Table("designs", columns, tuple(rows), caption)
+def designs_table(advice: Advice) -> Table:
+    """Return the best designs that meet, or may meet, the need with their costs, and what other named designs are.
+
+    The table has the first `MAX_DESIGNS`, and the best one of each provider.
+    """
+    best: dict[str, AdviceOption] = {}
+    for option in advice.options or advice.unproven:
+        best.setdefault(option.design, option)
+    providers: dict[str | None, str] = {}
+    for name, option in best.items():
+        providers.setdefault(option.provider, name)
+    shown = [name for place, name in enumerate(best) if place < MAX_DESIGNS or name in providers.values()]
+    works = any(best[name].price.administration for name in shown)
+    costs = {name: (best[name].price.month, best[name].price.month + best[name].price.administration) for name in shown}
+    spoken = {word for text in texts.reason_sentences(advice) for word in plain_text(text).split()}
+    others = [name for name in (*best, *(each.design for each in advice.rejected)) if name in spoken - set(shown)]
+    rows: list[tuple[Cell, ...]] = []
+    for name in (*shown, *others):
+        cells = [_cost_cell(cost) for cost in costs.get(name, (None, None))]
+        rows.append((name, _about(name), *cells[: 2 if works else 1]))
+    unit = f"{advice.prices.currency} a month"
+    columns = [Column("Design"), Column("What it is"), Column("Cost", unit, is_numeric=True)]
+    columns += [Column("With administration", unit, is_numeric=True)] if works else []
+    does = "meet the need" if advice.options else "may meet the need"
+    caption = (
+        f"Designs compared, the best first: {len(shown)} of {count_text(len(best), 'design')} that {does}, each in "
+    )
+    caption += "its best variant."
+    caption += " Administration is assumed, and in the second amount only." if works else ""
+    caption += " A dash: the design is named below; the variant that is named there fails the need." if others else ""
+    return Table("designs", tuple(columns), tuple(rows), caption)
 
 
 def _cost_cell(month: Decimal | None) -> Num:
@@ -306,4 +325,4 @@ def _costs(each: Assumption, found: Sensitivity) -> str:
     ]
     if all(cost == round_half_up(found.month, 0) for cost in costs):
         return "the same"
-    return " to ".join("not met" if cost is None else f"{cost:,}" for cost in costs)
+    return " to ".join("need not met" if cost is None else f"{cost:,}" for cost in costs)

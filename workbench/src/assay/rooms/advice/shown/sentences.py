@@ -155,6 +155,7 @@ def _ranked(advice: Advice) -> list[str]:
     kinds = (
         [each for each in fitting if each.rule == "cost" and each.stance == "for"],
         [each for each in fitting if each.about == "administration"],
+        [each for each in fitting if each.rule == "spot" and each.stance == "for"],
         [each for each in fitting if each.stance == "for" and each.requirement in RATES],
         # Why the rate that is expected of reading alone is more than what is met with writing in proportion.
         [each for each in fitting if each.stance == "for" and " + " in each.requirement],

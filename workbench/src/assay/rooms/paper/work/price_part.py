@@ -63,6 +63,7 @@ class _Priced:
     Attributes:
         dates: Those of the prices that were used.
         parts: Kinds of what the price is of, such as `instances`.
+        has_client: The price includes the instance that uses the storage.
     """
 
     month: Decimal | None
@@ -70,6 +71,7 @@ class _Priced:
     why: str = ""
     dates: tuple[dt.date, ...] = ()
     parts: tuple[str, ...] = ()
+    has_client: bool = False
 
     @property
     def of_each_tb(self) -> Decimal | None:
@@ -126,11 +128,18 @@ def _lacking(books: Sequence[PriceBook], priced: Mapping[str, Sequence[_Priced]]
         lacking: dict[str, list[str]] = {}
         for name, found in priced.items():
             if found[place].why:
-                item = found[place].why.removeprefix(f"the price book {book.book} has no price of ")
+                item = _item_words(found[place].why.removeprefix(f"the price book {book.book} has no price of "))
                 lacking.setdefault(item, []).append(name)
         if lacking:
-            items = numbers.listing([f"{item} ({', '.join(names)})" for item, names in lacking.items()])
+            items = numbers.listing([f"{item} ({'; '.join(names)})" for item, names in lacking.items()])
             yield f"The price book {book.book} has no price of {items}; it does not say whether that was sold."
+
+
+def _item_words(item: str) -> str:
+    """Return an item of a price book in words, such as `the capacity of efs-standard`."""
+    dimension, _, name = item.partition(" ")
+    kind = dimension.partition("-")[2]
+    return f"the {kind.replace('-', ' ')} of {name}" if kind and name else item
 
 
 def _contents(priced: Mapping[str, Sequence[_Priced]]) -> Iterator[str]:
@@ -142,12 +151,13 @@ def _contents(priced: Mapping[str, Sequence[_Priced]]) -> Iterator[str]:
             kinds.setdefault(parts, []).append(name)
     if not kinds:
         return
-    of = [f"{numbers.listing(list(parts))} ({', '.join(names)})" for parts, names in kinds.items()]
-    yield f"The prices are of {'; '.join(of)}."
+    for parts, names in kinds.items():
+        yield f"In the price of {'; '.join(names)}: {numbers.listing(list(parts))}."
     counted = {part for parts in kinds for part in parts}
     absent = [part for part in ("administration", "snapshots", "traffic") if part not in counted]
-    if absent:
-        yield f"Not in them: clients, {numbers.listing([*absent, 'tax'])}."
+    if not any(one.has_client for found in priced.values() for one in found):
+        absent.insert(0, "clients")
+    yield f"Not in the prices: {numbers.listing([*absent, 'tax'])}."
 
 
 def _dates_words(book: PriceBook, days: Sequence[dt.date]) -> str:
@@ -181,7 +191,7 @@ def _priced(written: str, capacity: str, book: PriceBook, context: PaperContext)
     used = tuple(book.date_of(row) for row in option.cost.rows)
     kinds = (row.dimension.split("-", 1)[0] for row in option.cost.rows)
     parts = tuple(dict.fromkeys(_PARTS.get(kind, kind) for kind in kinds))
-    return _Priced(option.cost.month, option.limits.usable, "", used, parts)
+    return _Priced(option.cost.month, option.limits.usable, "", used, parts, design.is_attached)
 
 
 def _preset_blocks(options: PriceOptions) -> Iterator[Block]:

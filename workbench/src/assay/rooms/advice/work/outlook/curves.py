@@ -231,7 +231,8 @@ def _term_words(name: str | None, low: _At, high: _At) -> str:
     terms = [item.variant.best.term for item in items if item is not None]
     if len(set(terms)) < 2:
         return ""
-    return f"; {name} is priced {terms[1]} from there, {terms[0]} below"
+    why = ", since on more spot servers an interruption is more likely than not" if terms[0] == "spot" else ""
+    return f"; {name} is priced {terms[1]} from there and {terms[0]} below{why}"
 
 
 def _rounded(size: float) -> float:
