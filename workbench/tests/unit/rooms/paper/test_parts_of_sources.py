@@ -162,7 +162,8 @@ def test_designs_are_priced_by_each_book_with_the_ratio(sources: PaperContext) -
     assert second[0] == "Option 1" and second[4:] == ["–", "–", "–"]
     assert float(second[2].replace(",", "")) == pytest.approx(15.416 * 729.6, abs=0.01)
     said = words(blocks)
-    assert "The price book aws-eu-west-1 has no price of instance c3.8xlarge (Option 1);" in said
+    assert "Option 1: the price book aws-eu-west-1 has no price of instance c3.8xlarge." in said
+    assert "A book without a price does not say whether the part was sold." in said
     assert "In the price of nfs-instance-store:instance=d2.xlarge; Option 1: instances." in said
     assert "Not in the prices: clients, administration, snapshots, traffic and tax." in said
 

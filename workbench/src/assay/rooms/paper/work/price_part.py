@@ -118,28 +118,20 @@ def _design_blocks(options: PriceOptions, context: PaperContext) -> list[Block]:
     days = [[day for found in priced_by_name.values() for day in found[place].dates] for place in range(len(books))]
     used = "; ".join(_dates_words(book, some) for book, some in zip(books, days, strict=True))
     caption = " ".join((options.caption or "Cost of a month, all of it switched on, on demand.", f"Prices: {used}."))
-    words = " ".join((*_lacking(books, priced_by_name), *_contents(priced_by_name)))
+    words = " ".join((*_lacking(priced_by_name), *_contents(priced_by_name)))
     return [Table("price", tuple(columns), tuple(rows), caption), *([Paragraph(words)] if words else [])]
 
 
-def _lacking(books: Sequence[PriceBook], priced: Mapping[str, Sequence[_Priced]]) -> Iterator[str]:
-    """Yield of each book what it has no price of, with the designs that need it."""
-    for place, book in enumerate(books):
-        lacking: dict[str, list[str]] = {}
-        for name, found in priced.items():
-            if found[place].why:
-                item = _item_words(found[place].why.removeprefix(f"the price book {book.book} has no price of "))
-                lacking.setdefault(item, []).append(name)
-        if lacking:
-            items = numbers.listing([f"{item} ({'; '.join(names)})" for item, names in lacking.items()])
-            yield f"The price book {book.book} has no price of {items}; it does not say whether that was sold."
-
-
-def _item_words(item: str) -> str:
-    """Return an item of a price book in words, such as `the capacity of efs-standard`."""
-    dimension, _, name = item.partition(" ")
-    kind = dimension.partition("-")[2]
-    return f"the {kind.replace('-', ' ')} of {name}" if kind and name else item
+def _lacking(priced: Mapping[str, Sequence[_Priced]]) -> Iterator[str]:
+    """Yield what books have no price of, each with the designs that need it."""
+    lacking: dict[str, list[str]] = {}
+    for name, found in priced.items():
+        for why in (one.why for one in found if one.why):
+            lacking.setdefault(why, []).append(name)
+    for why, names in lacking.items():
+        yield f"{'; '.join(names)}: {why}."
+    if lacking:
+        yield "A book without a price does not say whether the part was sold."
 
 
 def _contents(priced: Mapping[str, Sequence[_Priced]]) -> Iterator[str]:
