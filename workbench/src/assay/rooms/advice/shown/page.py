@@ -75,7 +75,7 @@ def build_page(advice: Advice, today: dt.date) -> Document:
         Section("why", "Why", (Bullets(tuple(texts.reason_sentences(advice))),)),
         Section("accept", "Drawbacks and conditions", (Bullets(tuple(texts.drawbacks(advice))),)),
         Section("change", "What would change the choice", tuple(_change(advice))),
-        Section("unknown", "What is not known", (Bullets(tuple(texts.unknowns(advice, today))),)),
+        Section("unknown", "Assumptions, and what is not known", (Bullets(tuple(texts.unknowns(advice, today))),)),
         Section("books", "Price books", (Bullets(tuple(texts.price_books(advice))),)),
     ]
     if advice.choice is None:
