@@ -8,7 +8,7 @@ from typing import Any
 from advise_tools import NEEDS, advised, book_of, read_need
 
 from assay.model.money.price import PriceBook, PriceRow, PriceTier
-from assay.rooms.advice.model.advice import Advice
+from assay.rooms.advice.model.advice import Advice, AdviceOption
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.model.sensitivity import CostCurves, Sensitivity
 from assay.rooms.advice.work.grid import BadValueError
@@ -83,8 +83,14 @@ def anew(
     if advice.result not in ("recommended", "not separable"):
         return None, None
     option = next(item for item in advice.options if item.label == advice.recommended[0])
-    paid = option.price.present_value if option.price.present_value is not None else option.price.paid
-    return option.design, paid / need.months
+    return option.design, compared_month(option, need)
+
+
+def compared_month(option: AdviceOption, need: Need) -> Decimal:
+    """By what advice compares an option: its cost of a month, with the administration that is assumed."""
+    price = option.price
+    paid = price.present_value if price.present_value is not None else price.paid
+    return paid / need.months + (price.administration if need.prefer == "cost" else 0)
 
 
 def _candidates(looked: Looked, only: str) -> list[Any]:

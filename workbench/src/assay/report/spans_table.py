@@ -17,5 +17,12 @@ def spans_table(block: Spans) -> Table:
         Column(block.note_title),
     )
     rows = tuple((row.label, cell(row.low), cell(row.high), row.note) for row in block.rows)
-    caption = f"{block.title}; now {numbers.significant(block.base)}. {block.caption}"
-    return Table(block.id, columns, rows, caption).without_empty_columns()
+    caption = (
+        f"{block.title}. Now it is {numbers.significant(block.base)}; each row has what it is at the low and at the "
+    )
+    caption += "high end of one assumption."
+    if block.limit is not None:
+        caption += f" Below {numbers.significant(block.limit[0])} {block.limit[1]}."
+    if any(end is None for row in block.rows for end in (row.low, row.high)):
+        caption += " A dash: there is no such end, or no such value there."
+    return Table(block.id, columns, rows, f"{caption} {block.caption}".strip()).without_empty_columns()

@@ -13,7 +13,7 @@ def spans_html(block: Spans) -> str:
     values += [block.base, *([block.limit[0]] if block.limit is not None else [])]
     scale = linear_scale(values)
     rows = "".join(_row(row, block, scale) for row in block.rows)
-    beyond = ""
+    beyond = side = ""
     if block.limit is not None:
         x = scale.position(block.limit[0])
         side = "left" if x < 0.5 else "right"
@@ -21,7 +21,10 @@ def spans_html(block: Spans) -> str:
     axis = f"<div class=row><b></b>{_axis(scale)}<small></small></div>"
     head = f"<span class=unit>{escape(block.title)}{beyond}</span><small>{escape(block.note_title)}</small>"
     heads = f"<div class=row><b></b>{head}</div>"
-    return f'<div class=spans id="{block.id}">{heads}{rows}{axis}<p class=caption>{escape(block.caption)}</p></div>'
+    caption = "From the value now (upright line) to the low end (light) and the high end (dark) of each assumption"
+    caption += f"; {side} of the red line {block.limit[1]}. " if block.limit is not None else ". "
+    words = f"<p class=caption>{escape(f'{caption}{block.caption}'.strip())}</p>"
+    return f'<div class=spans id="{block.id}">{heads}{rows}{axis}{words}</div>'
 
 
 def _row(row: SpanRow, block: Spans, scale: AxisScale) -> str:

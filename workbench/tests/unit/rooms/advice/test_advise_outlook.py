@@ -1,10 +1,11 @@
 """What would change an answer: each figure is what advice itself gives for that size, price or assumption."""
 
 from decimal import Decimal
+from itertools import pairwise
 
 import pytest
 from advise_tools import NEEDS, advised, read_need
-from outlook_tools import KINDS, Looked, anew, at_size, looked_at, near, scaled
+from outlook_tools import KINDS, Looked, anew, at_size, compared_month, looked_at, near, scaled
 from soak import times
 
 from assay.model.money.amount import parse_share
@@ -33,23 +34,22 @@ def curves_of(looked: Looked) -> list[CostCurves]:
 
 def test_the_need_itself_costs_what_the_advice_says(looked: Looked) -> None:
     option = next(item for item in looked.advice.options if item.design == looked.best)
-    assert near(looked.picture.month, option.price.month)
+    assert near(looked.picture.month, compared_month(option, looked.advice.need))
     others = [item.price.month for item in looked.advice.options if item.design != looked.best]
     assert (looked.picture.gap is None) == (not others)
     for curves in curves_of(looked):
         for curve in curves.curves:
             (point,) = [point for point in curve.points if point.at == curves.need]
             first = next(item for item in looked.advice.options if item.design == curve.design)
-            assert near(point.month, first.price.month) and point.option == first.label
+            assert near(point.month, compared_month(first, looked.advice.need)) and point.option == first.label
 
 
 def test_each_point_is_what_advice_says_of_that_design_at_that_size(looked: Looked) -> None:
     compared = 0
     for curves in curves_of(looked):
+        assert [size / curves.need for size in curves.sizes] == pytest.approx([float(each) for each in FACTORS])
         for curve in curves.curves:
-            assert [point.at / curves.need for point in curve.points] == pytest.approx(
-                [float(each) for each in FACTORS]
-            )
+            assert {point.at for point in curve.points} >= set(curves.sizes)
             for point in curve.points:
                 design, month = anew(looked, only=curve.design, **at_size(curves, point.at, looked.again.need))
                 assert (design is None) == (point.month is None)
@@ -77,14 +77,39 @@ def test_each_crossing_is_where_advice_changes_its_choice(looked: Looked) -> Non
 
 def test_between_crossings_the_cheapest_point_is_of_the_design_that_is_said(looked: Looked) -> None:
     for curves in curves_of(looked):
-        for place, point in enumerate(curves.curves[0].points):
-            costs = {curve.design: curve.points[place].month for curve in curves.curves}
+        for size in [*curves.sizes, *(crossing.at for crossing in curves.crossings)]:
+            points = [(curve.design, point) for curve in curves.curves for point in curve.points if point.at == size]
+            costs = {design: point.month for design, point in points}
             there = [month for month in costs.values() if month is not None]
             said = curves.crossings[0].before if curves.crossings else looked.best
             for crossing in curves.crossings:
-                said = crossing.after if crossing.at <= point.at else said
+                said = crossing.after if crossing.at <= size else said
             assert (said is None) == (not there)
             assert said is None or costs[said] == min(there)
+
+
+def test_a_line_ends_where_its_design_no_longer_meets_the_need() -> None:
+    """A line has no end between two sizes of the chart that are a factor of two apart."""
+    ends = 0
+    for curves in curves_of(looked_at("09")) + curves_of(looked_at("12")):
+        for curve in curves.curves:
+            for low, high in pairwise(curve.points):
+                if (low.month is None) != (high.month is None):
+                    assert high.at / low.at < 1.05
+                    ends += 1
+    assert ends
+
+
+def test_the_total_that_is_compared_is_that_of_the_choice_at_each_crossing() -> None:
+    """BeeGFS on disks costs more than on volumes, but for the administration of its servers, of which it has fewer."""
+    need = read_need("01", candidates=KINDS["01"][:3], budget=None)
+    found = looked_at(need)
+    for curves in curves_of(found):
+        for crossing in curves.crossings:
+            if crossing.before_month is not None and crossing.after_month is not None:
+                assert crossing.after_month <= crossing.before_month
+    assert found.picture.gap is not None and found.picture.gap >= 0
+    assert found.picture.measure.startswith("USD a month with administration")
 
 
 @pytest.mark.parametrize(
@@ -256,10 +281,14 @@ def test_few_designs_are_sized_and_none_for_what_changes_no_size(monkeypatch: py
     monkeypatch.setattr(again_module, "build_variants", lambda *args: calls.append(args[5]) or asked(*args))
     found = picture(advice, book, (), NEEDS)
     assert found is not None and len(found.designs) == MAX_DESIGNS
+    curves = [found.capacity, *([found.rate] if found.rate is not None else [])]
+    pairs = [pair for each in curves for curve in each.curves for pair in pairwise(curve.points)]
+    limits = sum((low.month is None) != (high.month is None) for low, high in pairs)
     crossings = len(found.capacity.crossings) + len(found.rate.crossings if found.rate is not None else ())
-    # The need, six other sizes on each of two axes, and growth; each halving of a crossing once for each design.
+    # The need, six other sizes on each of two axes, and growth; each halving of a crossing once for each design, and
+    # each halving of a limit for its design alone.
     sizes = 1 + 2 * (len(FACTORS) - 1) + 1
-    assert len(calls) <= MAX_DESIGNS * (sizes + HALVINGS * crossings)
+    assert len(calls) <= MAX_DESIGNS * (sizes + HALVINGS * crossings) + HALVINGS * limits
     calls.clear()
     again = again_module.Reassessment(advice, book, (), NEEDS)
     assert again.base_answer and len(calls) == MAX_DESIGNS

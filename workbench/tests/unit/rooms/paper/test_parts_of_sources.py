@@ -158,10 +158,21 @@ def test_designs_are_priced_by_each_book_with_the_ratio(sources: PaperContext) -
     (table,) = tables(blocks)
     first, second = cells(table)
     # 0.735 USD an hour in both, for months of 729.6 and of 730 hours.
-    assert first == ["nfs-instance-store:instance=d2.xlarge", "6", "536.26", "536.55", "1.00×"]
-    assert second[0] == "Option 1" and second[3:] == ["–", "–"]
+    assert first == ["nfs-instance-store:instance=d2.xlarge", "6", "536.26", "89.38", "536.55", "89.43", "1.00×"]
+    assert second[0] == "Option 1" and second[4:] == ["–", "–", "–"]
     assert float(second[2].replace(",", "")) == pytest.approx(15.416 * 729.6, abs=0.01)
-    assert "Option 1: the price book aws-eu-west-1 has no price of instance c3.8xlarge." in words(blocks)
+    said = words(blocks)
+    assert "Option 1: the price book aws-eu-west-1 has no price of instance c3.8xlarge." in said
+    assert "A book without a price does not say whether the part was sold." in said
+    assert "In the price of nfs-instance-store:instance=d2.xlarge; Option 1: instances." in said
+    assert "Not in the prices: clients, administration, snapshots, traffic and tax." in said
+
+
+def test_a_price_says_which_instances_volumes_and_services_it_is_of(sources: PaperContext) -> None:
+    volumes = "direct-volumes:capacity=1TB,volume=gp3"
+    said = words(part("price", sources, designs=[volumes, "s3:stored=1TB"], names={volumes: "gp3"}))
+    assert "In the price of gp3: instances and volumes. In the price of s3:stored=1TB: objects." in said
+    assert "Not in the prices: administration, snapshots, traffic and tax." in said and "has no price of" not in said
 
 
 def test_the_tables_of_a_paper_are_computed_again(sources: PaperContext) -> None:
@@ -260,7 +271,7 @@ def test_advice_has_the_sections_of_its_page_with_ages_on_the_day_of_the_newest_
     (sources.folder / "need.yaml").write_text(NEED)
     blocks = part("advice", sources, need="need.yaml")
     headings = [block.text for block in blocks if isinstance(block, Heading)]
-    assert headings[:2] == ["Answer", "Why"] and "What would change the choice" in headings
+    assert headings[:3] == ["The need", "Answer", "Why"] and "What would change the choice" in headings
     lead = next(block for block in blocks if isinstance(block, Paragraph))
     assert "network" in plain_text(lead.text).lower() or "gp3" in plain_text(lead.text)
 

@@ -115,6 +115,10 @@ class OptionPrice(Frozen):
         is_purchased: Its hardware is purchased, not rented.
         present_value: Present value of `paid` on the first day; None without `discount`.
         migration_cost: Part of `paid` that is paid once to move the data in.
+        administration: Cost of a month of administration that is assumed, by which designs are compared and which is
+            in no other amount.
+        client_month: Cost of a month of the instance that attached volumes are used on, on demand, which is in no other
+            amount; 0 for other designs; None: it has no price.
         missing_prices: Items without a price, which the total leaves out.
         books: Price books that its lines use.
         lines: Lines of its bill, the most expensive first.
@@ -132,6 +136,8 @@ class OptionPrice(Frozen):
     is_purchased: bool = False
     present_value: Decimal | None = None
     migration_cost: Decimal = Decimal(0)
+    administration: Decimal = Decimal(0)
+    client_month: Decimal | None = Decimal(0)
     missing_prices: tuple[str, ...] = ()
     books: tuple[str, ...] = ()
     lines: tuple[BillLine, ...] = ()

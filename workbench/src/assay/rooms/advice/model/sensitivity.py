@@ -74,12 +74,15 @@ class CostCurves(Frozen):
         axis: Key of the quantity in the need.
         scaled_with: Further quantities that grow in proportion.
         need: The need's own value; `growth` is added to each size as it is to this one.
+        sizes: Sizes at which all designs are computed. Curves have points at crossings, and where a design no longer
+            meets the need, as well.
         crossings: In order of size.
     """
 
     axis: NeedAxis
     scaled_with: tuple[NeedAxis, ...] = ()
     need: float
+    sizes: tuple[float, ...]
     curves: tuple[CostCurve, ...]
     crossings: tuple[Crossing, ...] = ()
 

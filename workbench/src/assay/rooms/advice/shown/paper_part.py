@@ -29,7 +29,7 @@ def advice_blocks(options: AdviceOptions, context: PaperContext) -> list[Block]:
     """
     from assay.rooms.advice.commands.advise import check_names, need_books, read_need
     from assay.rooms.advice.commands.evidence import gather_evidence
-    from assay.rooms.advice.shown.page import build_page
+    from assay.rooms.advice.shown.page import build_page, need_table
     from assay.rooms.advice.work.advise import advise
     from assay.rooms.advice.work.outlook.picture import picture
     from assay.rooms.advice.work.published_evidence import published_evidence
@@ -53,7 +53,8 @@ def advice_blocks(options: AdviceOptions, context: PaperContext) -> list[Block]:
     # The same runs give the same paper, so that ages of prices are those on the day of the newest run.
     newest = max(view.run.created_at for view in context.views.values())
     page = build_page(advice, dt.datetime.fromtimestamp(newest, dt.UTC).date())
-    return [block for section in page.sections for block in (Heading(section.title, ""), *section.blocks)]
+    sections = [block for section in page.sections for block in (Heading(section.title, ""), *section.blocks)]
+    return [Heading("The need", ""), need_table(advice), *sections]
 
 
 ADVICE = PartKind(advice_blocks, "Recommendation", AdviceOptions, short_option="need")

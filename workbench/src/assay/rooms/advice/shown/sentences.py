@@ -1,13 +1,16 @@
 """The sentences of the advice page."""
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from assay.model.money.amount import TERM_MONTHS, format_money
 from assay.model.units import about_size
-from assay.report.document import Mono, Strong, Text
-from assay.rooms.advice.model.advice import Advice, AdviceOption, Remark
+from assay.report.document import Mono, Span, Strong, Text
+from assay.report.numbers import listing
+from assay.rooms.advice.model.advice import Advice, AdviceOption
+from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.model.sensitivity import Sensitivity
 from assay.rooms.advice.work.plausible import LIKELY
 from assay.rooms.advice.work.texts import (
@@ -21,9 +24,11 @@ from assay.rooms.advice.work.texts import (
 )
 
 RATES = ("read", "write", "read_iops", "write_iops", "p99")
-MAX_REASONS, MAX_ACCEPTED = 3, 6
+MAX_REASONS = 3
+"""Fewest reasons to give, where there are so many, and most conflicts."""
 LONGEST_SENTENCE = 230
-"""Longest sentence, in characters."""
+"""Longest sentence that keeps its brackets, in characters."""
+_EXPECTED = re.compile(r"; (?:all|[\d.]+ %) can be expected")
 
 
 def answer_sentence(advice: Advice) -> Text:
@@ -41,7 +46,27 @@ def answer_sentence(advice: Advice) -> Text:
         "not separable": ("The evidence does not show which of the best two is better. The first is ", " for "),
         "unproven": (f"Nothing is proven to meet the need. {_unproven_head(best)} is ", " for "),
     }[advice.result]
-    return (before, Strong(_about(advice, best)), does, Strong(costs), whole, Mono(best.label), ".")
+    return (before, Strong(about_design(advice, best)), does, Strong(costs), whole, Mono(best.label), ".")
+
+
+def beyond_price(option: AdviceOption) -> str:
+    """Return what the price of an option leaves out and what that costs; empty if nothing is left out."""
+    price, found = option.price, []
+    if option.built_design is not None and option.built_design.is_attached:
+        names = listing(sorted({group.instance or "" for group in option.built_design.servers}))
+        cost = "it has no price in the book"
+        if price.client_month is not None:
+            both = format_money(price.month + price.client_month, price.currency)
+            cost = f"{format_money(price.client_month, price.currency)} a month on demand, {both} together"
+        found.append(f"This price is of the volumes alone; the instance that uses them, {names}, is not in it: {cost}.")
+    if price.administration:
+        work = format_money(price.administration, price.currency)
+        both = format_money(price.month + price.administration, price.currency)
+        found.append(
+            f"Administration is not in this price. {work} a month are assumed for it, and the design is compared with "
+            f"others at {both} a month."
+        )
+    return " ".join(found)
 
 
 def _unproven_head(best: AdviceOption) -> str:
@@ -49,7 +74,8 @@ def _unproven_head(best: AdviceOption) -> str:
     return f"The {kind} choice (chance {percent(best.chance)})"
 
 
-def _about(advice: Advice, option: AdviceOption) -> str:
+def about_design(advice: Advice, option: AdviceOption) -> str:
+    """Return what the design of an option is, in words; its name if it has no description."""
     designs = advice.sensitivity.designs if advice.sensitivity is not None else ()
     found = next((each.about for each in designs if each.design == option.design and each.about), option.design)
     return found.split("; ", 1)[0].rstrip(".")
@@ -64,22 +90,53 @@ def runner_up_sentence(advice: Advice) -> Text:
     if other is None:
         does = "meets the need" if best in advice.options else "may meet the need"
         return (Strong("Runner-up: "), f"no other design {does}.")
-    more = other.price.month - best.price.month
-    about = _about(advice, other)
-    name = f"{about} " if about not in (other.design, _about(advice, best)) else ""
-    cost = f"for {format_money(other.price.month, other.price.currency)} a month, {_difference(more, best)}: "
-    return (Strong("Runner-up: "), name, cost, Mono(other.label), ".")
+    head = "Runner-up: " if not nearer_sentence(advice) else "Best of another kind: "
+    return (Strong(head), *_compared(advice, other, best))
 
 
-def _difference(more: Decimal, best: AdviceOption) -> str:
-    if abs(more) <= best.price.month * MIN_SHARE:
+def nearer_sentence(advice: Advice) -> Text:
+    """Return a sentence on the cheapest other design, where that is not the runner-up; else empty.
+
+    It is of the family of the choice, and survives more or less than it does.
+    """
+    best, other, found = advice.choice, advice.runner_up, advice.sensitivity
+    if best is None or other is None or found is None or found.runner_up in (None, other.design):
+        return ""
+    pool = advice.options if best in advice.options else advice.unproven
+    nearer = next((item for item in pool if item.design == found.runner_up), None)
+    if nearer is None:
+        return ""
+    return (Strong("Runner-up, of the same kind as the choice: "), *_compared(advice, nearer, best))
+
+
+def _compared(advice: Advice, other: AdviceOption, best: AdviceOption) -> tuple[Span, ...]:
+    """Return what an option is, and how its cost differs from that of the best one."""
+    about = about_design(advice, other)
+    name = f"{about}, " if about not in (other.design, about_design(advice, best)) else ""
+    price = other.price
+    cost = f". It costs {format_money(price.month, price.currency)} a month, {_difference(price.month, best, False)}"
+    if price.administration != best.price.administration:
+        whole = price.month + price.administration
+        cost += f"; with the administration that is assumed, {format_money(whole, price.currency)}, "
+        cost += _difference(whole, best, True)
+    if other.built_design is not None and other.built_design.is_attached and price.client_month:
+        client = format_money(price.client_month, price.currency)
+        cost += f". The instance that uses it, {client} a month on demand, is not in this price"
+    return name, Mono(other.label), f"{cost}."
+
+
+def _difference(month: Decimal, best: AdviceOption, with_work: bool) -> str:
+    """Return how a cost of a month differs from that of the best option, with or without its administration."""
+    own = best.price.month + (best.price.administration if with_work else 0)
+    more = month - own
+    if abs(more) <= own * MIN_SHARE:
         return SAME_COST
-    share = f" ({percent(abs(more) / best.price.month)})" if best.price.month else ""
+    share = f" ({percent(abs(more) / own)})" if own else ""
     return f"{format_money(abs(more), best.price.currency)}{share} {'more' if more > 0 else 'less'}"
 
 
 def reason_sentences(advice: Advice) -> Iterator[str]:
-    """Yield up to three reasons with numbers, first on cost, then on rates, then why nothing cheaper was chosen.
+    """Yield the reasons with numbers: on cost, on rates, on both directions at once, on cheaper designs.
 
     Without a choice, yield the requirements that conflict.
     """
@@ -97,22 +154,27 @@ def _ranked(advice: Advice) -> list[str]:
     fitting = [each for each in advice.reasons if any(sign.isdigit() for sign in each.text)]
     kinds = (
         [each for each in fitting if each.rule == "cost" and each.stance == "for"],
+        [each for each in fitting if each.about == "administration"],
+        [each for each in fitting if each.rule == "spot" and each.stance == "for"],
         [each for each in fitting if each.stance == "for" and each.requirement in RATES],
+        # Why the rate that is expected of reading alone is more than what is met with writing in proportion.
+        [each for each in fitting if each.stance == "for" and " + " in each.requirement],
         [each for each in fitting if each.about == "cheaper"],
-        [each for each in fitting if each.stance == "for"],
     )
-    firsts: list[Remark] = []
-    for kind in kinds:
-        firsts += [each for each in kind if each not in firsts][: 1 if kind is not kinds[-1] else None]
-    return [sentence(each.text) for each in firsts[:MAX_REASONS]]
+    firsts = [kind[0] for kind in kinds if kind]
+    others = [each for each in fitting if each.stance == "for" and each not in firsts]
+    firsts += others[: max(0, MAX_REASONS - len(firsts))]
+    return [sentence(each.text) for each in firsts]
 
 
 def drawbacks(advice: Advice) -> Iterator[str]:
-    """Yield the conditions of the choice and the reasons against it."""
+    """Yield the conditions of the choice and the reasons against it; the loss of spot instances comes first."""
     best = advice.choice
     if best is None:
         return
-    texts = [*best.conditions, *(each.text for each in advice.reasons if each.stance == "against")]
+    against = [each for each in advice.reasons if each.stance == "against"]
+    texts = [each.text for each in against if each.rule == "spot"]
+    texts += [*best.conditions, *(each.text for each in against)]
     months = TERM_MONTHS.get(best.price.term)
     if months is not None and best.price.payment:
         texts.append(f"{best.price.term}, {best.price.payment}: it is paid for {months} months, used or not")
@@ -120,9 +182,7 @@ def drawbacks(advice: Advice) -> Iterator[str]:
         once = format_money(best.price.migration_cost, best.price.currency)
         texts.append(f"{once} of it is the one-time cost of moving the data in")
     sentences = list(dict.fromkeys(sentence(text) for text in texts))
-    yield from sentences[:MAX_ACCEPTED]
-    if len(sentences) > MAX_ACCEPTED:
-        yield f"{len(sentences) - MAX_ACCEPTED} more: see --all."
+    yield from sentences
     if not sentences:
         yield f"None: no condition of {best.design} is on record, and no rule counts against it."
 
@@ -219,16 +279,17 @@ def price_books(advice: Advice) -> Iterator[Text]:
 
 
 def sentence(text: str) -> str:
-    """Return the first part of a remark as one sentence; beyond `LONGEST_SENTENCE` its brackets go, then its end."""
+    """Return the first part of a remark as one sentence; beyond `LONGEST_SENTENCE` its brackets go."""
     first = _part(text)
+    if expected := _EXPECTED.match(text, len(first)):
+        # Without it a load of 96 % looks as if it were met.
+        first += expected[0]
     if len(first) > LONGEST_SENTENCE:
         first = _without_brackets(first)
-    if len(first) > LONGEST_SENTENCE:
-        first = f"{first[:LONGEST_SENTENCE].rsplit(' ', 1)[0]} …"
     if first.split(" ", 1)[0].rstrip(":,").isalpha():
         # The first word of a label, such as `st1:`, keeps its case.
         first = first[:1].upper() + first[1:]
-    return first if first.endswith((".", "…")) else f"{first}."
+    return first if first.endswith(".") else f"{first}."
 
 
 def _part(text: str) -> str:
@@ -247,7 +308,26 @@ def _without_brackets(text: str) -> str:
         if depth <= 0:
             outside.append(sign)
         depth -= sign == ")"
-    return " ".join("".join(outside).split()).replace(" ,", ",")
+    return " ".join("".join(outside).split()).replace(" ,", ",").replace(" ;", ";")
+
+
+def time_words(need: Need) -> str:
+    """Return how long a need is: `12 months, on 80 % of the time`."""
+    return count_text(need.months, "month") + (f", on {percent(need.duty)} of the time" if need.duty < 1 else "")
+
+
+def growth_words(need: Need) -> str:
+    """Return by how much a need grows; empty if it does not."""
+    words = [percent(need.growth)] if need.growth else []
+    return ", ".join([*words, *([f"{percent(need.growth_per_year)} a year"] if need.growth_per_year else [])])
+
+
+def budget_words(need: Need) -> str:
+    """Return the budget of a need; empty if it has none."""
+    if need.budget is None:
+        return ""
+    per = "a month" if need.budget.per == "month" else "in all"
+    return f"{format_money(need.budget.amount, need.budget.currency)} {per}"
 
 
 def need_facts(advice: Advice) -> Iterable[tuple[str, str]]:
@@ -259,14 +339,12 @@ def need_facts(advice: Advice) -> Iterable[tuple[str, str]]:
     more = [count_text(need.clients, "client")] if need.clients else []
     more += [f"durability {need.durability}"] if need.durability else []
     more += [f"availability {need.availability:g} %"] if need.availability else []
-    more += [f"growth {percent(need.growth)}"] if need.growth else []
-    more += [f"growth {percent(need.growth_per_year)} a year"] if need.growth_per_year else []
+    more += [f"growth {words}"] if (words := growth_words(need)) else []
     if more:
         yield "With", ", ".join(more)
-    yield "For", count_text(need.months, "month") + (f", on {percent(need.duty)} of the time" if need.duty < 1 else "")
-    if need.budget is not None:
-        per = "a month" if need.budget.per == "month" else "in all"
-        yield "Budget", f"{format_money(need.budget.amount, need.budget.currency)} {per}"
+    yield "For", time_words(need)
+    if words := budget_words(need):
+        yield "Budget", words
     designs = len({item.design for item in advice.options})
     met = f"{advice.counts.met:,} of {count_text(designs, 'design')} meet the need"
     yield "Tried", f"{count_text(advice.counts.enumerated, 'variant')}, of which {met}"

@@ -383,7 +383,7 @@ def _stated(facts: RuleInput) -> Iterator[str]:
         each = f"{ASSUMED_HOURS:f} for each server" + (" while it runs" if need.duty < 1 else "")
         work = f"{about_number(hours)} h a month of it, {each}"
         state = "state `admin_hours: {own: 20}`"
-        yield f"the price includes no administration; designs are compared with {work}: {state}"
+        yield f"the price includes no administration: designs are compared with {work}; {state}"
     yield from design.conditions
     if need.snapshots and design.hardware:
         yield f"{about_size(need.snapshots)} of snapshots are kept on the same hardware, and are lost with it"

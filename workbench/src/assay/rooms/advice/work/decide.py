@@ -211,9 +211,18 @@ def _administration_remarks(best: Assessment, proven: Sequence[Assessment]) -> I
         return
     offer, hours = rival.variant.best, assumed_hours(rival.variant.design, rival.need)
     work = format_money(offer.assumed_work / rival.need.months, offer.cost.currency)
-    text = f"{rival.variant.label} costs {rival.month_text} a month without administration; {about_number(hours)} h a "
-    text += f"month are assumed, {ASSUMED_HOURS:f} h for each server that you run ({work}): state `admin_hours`"
+    text = f"{rival.variant.label} costs {rival.month_text} a month without administration, and {_with_work(rival)} "
+    text += (
+        f"with it, if {about_number(hours)} h a month are assumed, {ASSUMED_HOURS:f} h for each server that you run "
+    )
+    text += f"({work}); state `admin_hours`"
     yield Remark(rule="cost", stance="note", text=text, source=ASSUMED_HOURS_SOURCE, about="administration")
+
+
+def _with_work(item: Assessment) -> str:
+    """Return the cost of a month with the administration that is assumed, by which designs are compared."""
+    offer = item.variant.best
+    return format_money((item.total_cost + offer.assumed_work) / item.need.months, offer.cost.currency)
 
 
 def _colder_remarks(best: Assessment, proven: Sequence[Assessment], source: str) -> Iterator[Remark]:
@@ -374,7 +383,8 @@ def _price_words(best: Assessment, satisfying: Sequence[Assessment]) -> str:
         return f"{text}; no variant is proven to meet the need"
     designs = len({item.variant.template for item in satisfying})
     word = "least" if need.prefer == "cost" else "least for each GB/s"
-    word += ", with administration," if passed_over(best, satisfying) is not None else ""
+    if passed_over(best, satisfying) is not None:
+        text += f", {_with_work(best)} a month with the administration that is assumed"
     text += (
         f", the {word} of {count_text(len(satisfying), 'variant')} of {count_text(designs, 'design')} "
         "that meet the need"

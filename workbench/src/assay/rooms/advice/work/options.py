@@ -57,6 +57,10 @@ def _price(item: Assessment) -> OptionPrice:
         is_purchased=is_purchased(item),
         present_value=offer.present_value if need.discount else None,
         migration_cost=EXACT.add(offer.migration_cost, offer.upload_cost),
+        administration=rounded_12(EXACT.divide(offer.assumed_work, Decimal(need.months))),
+        client_month=(
+            rounded_12(EXACT.divide(offer.client_cost, Decimal(need.months))) if offer.client_cost.is_finite() else None
+        ),
         missing_prices=offer.missing_prices,
         books=books_of(item),
         lines=tuple(_lines(item)),

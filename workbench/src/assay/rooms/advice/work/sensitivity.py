@@ -85,6 +85,8 @@ def _change(
         text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
         missing = rival.variant.best.missing_prices
         lacks = f", without {missing_prices_text(missing)}" if missing else ""
+        if is_affordable and best.need.prefer == "cost" and cost(rival) > cost(best):
+            lacks += ", without administration, of which it needs less"
         text += f"({_month(cost(rival), rival)} a month instead of {now}{lacks})"
         yield DecisionChange(kind="price", text=text, to=rival.variant.label, at=step)
     elif not is_affordable:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from assay.model.money.amount import TERM_MONTHS
+from assay.model.money.amount import TERM_MONTHS, format_money
 from assay.rooms.advice.model.advice import Remark
 from assay.rooms.advice.work.candidates import Variant
 from assay.rooms.advice.work.facts import AWS_PAPER, BEEGFS_PAPER, NFS_PAPER, RuleInput, RuleResult, failed_check
@@ -43,6 +43,8 @@ def _spot_remarks(facts: RuleInput) -> Iterator[Remark]:
             f"in {count_text(need.months, 'month')} the chance that one of its servers is interrupted is "
             f"{percent(chance)}"
         )
+        if facts.design.part_count == 1:
+            text += ", which loses every file with a part on it"
         yield Remark(rule="spot", stance="against", text=text, source="price book: interruptions of a month")
     for text, source in interruptions(offer):
         yield Remark(rule="spot", stance="against", text=text, source=source)
@@ -50,7 +52,8 @@ def _spot_remarks(facts: RuleInput) -> Iterator[Remark]:
     if on_demand is not None and on_demand.total_cost > offer.total_cost:
         text = (
             "the data is scratch, and spot costs "
-            f"{percent(1 - offer.total_cost / on_demand.total_cost)} less than on demand"
+            f"{percent(1 - offer.total_cost / on_demand.total_cost)} less than on demand "
+            f"({format_money(on_demand.total_cost / need.months, on_demand.cost.currency)} a month)"
         )
         source = f"{NFS_PAPER}, Expected costs, and {AWS_PAPER}, II: spot for what is short and can start again"
         yield Remark(rule="spot", stance="for", text=text, source=source)

@@ -21,6 +21,22 @@ if TYPE_CHECKING:
     from assay.money.papers.presets import ComputedFigure, TableRow
 
 
+_PARTS = {
+    "filesystem": "a file system",
+    "instance": "instances",
+    "object": "objects",
+    "power": "electricity",
+    "purchase": "hardware",
+    "rack": "rack space",
+    "service": "a fee",
+    "snapshot": "snapshots",
+    "table": "a table",
+    "transfer": "traffic",
+    "volume": "volumes",
+}
+"""First word of a dimension of a price book -> what is sold, in words."""
+
+
 class PriceOptions(PartOptions):
     """Options of the part.
 
@@ -47,12 +63,21 @@ class _Priced:
 
     Attributes:
         dates: Those of the prices that were used.
+        parts: Kinds of what the price is of, such as `instances`.
+        has_client: The price includes the instance that uses the storage.
     """
 
     month: Decimal | None
     usable: int
     why: str = ""
     dates: tuple[dt.date, ...] = ()
+    parts: tuple[str, ...] = ()
+    has_client: bool = False
+
+    @property
+    def of_each_tb(self) -> Decimal | None:
+        """Cost of a month for each usable TB (10^12 bytes); None without a price or a capacity."""
+        return None if self.month is None or not self.usable else self.month * 10**12 / self.usable
 
 
 def price_blocks(options: PriceOptions, context: PaperContext) -> list[Block]:
@@ -76,28 +101,56 @@ def _design_blocks(options: PriceOptions, context: PaperContext) -> list[Block]:
     books = [load_book(name, context.folder) for name in options.books]
     one_currency(books)
     rows: list[tuple[Cell, ...]] = []
-    missing: dict[str, list[str]] = {}
-    dates: list[list[dt.date]] = [[] for _ in books]
+    priced_by_name: dict[str, list[_Priced]] = {}
     for written in options.designs:
         name = options.names.get(written, written)
         priced = [_priced(written, options.capacity, book, context) for book in books]
-        for one, days in zip(priced, dates, strict=True):
-            days += one.dates
-            if one.why:
-                missing.setdefault(one.why, []).append(name)
+        priced_by_name[name] = priced
         first, last = priced[0].month, priced[-1].month
         ratio = float(last / first) if first and last is not None and len(books) > 1 else None
         usable = Num(f"{priced[0].usable / 1e12:.4g}", float(priced[0].usable))
-        months = [money_cell(one.month) for one in priced]
+        months = [money_cell(cost) for one in priced for cost in (one.month, one.of_each_tb)]
         rows.append((name, usable, *months, *([_ratio(ratio)] if len(books) > 1 else [])))
     columns = [Column("Design"), Column("Usable", "TB", is_numeric=True)]
-    columns += [Column(book.book, f"{book.currency} a month", is_numeric=True) for book in books]
+    for book in books:
+        columns.append(Column(book.book, f"{book.currency} a month", is_numeric=True))
+        columns.append(Column("of each TB", f"{book.currency} a month", is_numeric=True))
     columns += [Column("Last ÷ first", is_numeric=True)] if len(books) > 1 else []
-    used = "; ".join(_dates_words(book, days) for book, days in zip(books, dates, strict=True))
+    days = [[day for found in priced_by_name.values() for day in found[place].dates] for place in range(len(books))]
+    used = "; ".join(_dates_words(book, some) for book, some in zip(books, days, strict=True))
     caption = " ".join((options.caption or "Cost of a month, all of it switched on, on demand.", f"Prices: {used}."))
-    found: list[Block] = [Table("price", tuple(columns), tuple(rows), caption)]
-    why = [f"{numbers.listing(names)}: {reason}." for reason, names in missing.items()]
-    return [*found, Paragraph(" ".join(why))] if why else found
+    words = " ".join((*_lacking(priced_by_name), *_contents(priced_by_name)))
+    return [Table("price", tuple(columns), tuple(rows), caption), *([Paragraph(words)] if words else [])]
+
+
+def _lacking(priced: Mapping[str, Sequence[_Priced]]) -> Iterator[str]:
+    """Yield what books have no price of, each with the designs that need it."""
+    lacking: dict[str, list[str]] = {}
+    for name, found in priced.items():
+        for why in (one.why for one in found if one.why):
+            lacking.setdefault(why, []).append(name)
+    for why, names in lacking.items():
+        yield f"{'; '.join(names)}: {why}."
+    if lacking:
+        yield "A book without a price does not say whether the part was sold."
+
+
+def _contents(priced: Mapping[str, Sequence[_Priced]]) -> Iterator[str]:
+    """Yield what the prices are of, and which common costs are in none of them."""
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for name, found in priced.items():
+        parts = next((one.parts for one in found if one.parts), ())
+        if parts:
+            kinds.setdefault(parts, []).append(name)
+    if not kinds:
+        return
+    for parts, names in kinds.items():
+        yield f"In the price of {'; '.join(names)}: {numbers.listing(list(parts))}."
+    counted = {part for parts in kinds for part in parts}
+    absent = [part for part in ("administration", "snapshots", "traffic") if part not in counted]
+    if not any(one.has_client for found in priced.values() for one in found):
+        absent.insert(0, "clients")
+    yield f"Not in the prices: {numbers.listing([*absent, 'tax'])}."
 
 
 def _dates_words(book: PriceBook, days: Sequence[dt.date]) -> str:
@@ -137,7 +190,9 @@ def _priced(written: str, capacity: str, book: PriceBook, context: PaperContext)
             raise
         return _Priced(None, design_limits(design).usable, error.message)
     used = tuple(book.date_of(row) for row in option.cost.rows)
-    return _Priced(option.cost.month, option.limits.usable, "", used)
+    kinds = (row.dimension.split("-", 1)[0] for row in option.cost.rows)
+    parts = tuple(dict.fromkeys(_PARTS.get(kind, kind) for kind in kinds))
+    return _Priced(option.cost.month, option.limits.usable, "", used, parts, design.is_attached)
 
 
 def _preset_blocks(options: PriceOptions) -> Iterator[Block]:

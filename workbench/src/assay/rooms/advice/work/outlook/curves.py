@@ -1,7 +1,7 @@
 """The cost of the best designs over what a need requires, and where the cheapest of them changes."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -94,17 +94,36 @@ class NeedSweep:
         again, whole = self._again, self._whole
         sizes = [float(Decimal(repr(whole)) * factor) for factor in FACTORS]
         points = [self._at(size) for size in sizes]
-        crossings = [each for low, high in pairwise(points) for each in self._between(low, high)]
+        turns = [each for low, high in pairwise(points) for each in self._between(low, high)]
         return CostCurves(
             axis=self._axis,
             scaled_with=self._along,
             need=float(whole),
+            sizes=tuple(sizes),
             curves=tuple(
-                CostCurve(design=each.name, points=tuple(self._point(each.name, point) for point in points))
+                CostCurve(design=each.name, points=self._points(each.name, [*points, *(at for _, at in turns)]))
                 for each in again.designs
             ),
-            crossings=tuple(crossings),
+            crossings=tuple(crossing for crossing, _ in turns),
         )
+
+    def _points(self, name: str, computed: Sequence[_At]) -> tuple[CurvePoint, ...]:
+        """Return the points of a design: those computed, and the last sizes at which it meets the need."""
+        known = {at.size: at for at in computed if name in at.found}
+        for low, high in pairwise(sorted(known)):
+            if (known[low].found[name] is None) != (known[high].found[name] is None):
+                known |= {at.size: at for at in self._limit(name, known[low], known[high])}
+        return tuple(self._point(name, known[size]) for size in sorted(known))
+
+    def _limit(self, name: str, low: _At, high: _At) -> Iterator[_At]:
+        """Yield the two sizes, found by bisection, between which a design begins or ceases to meet the need."""
+        for _ in range(HALVINGS):
+            middle = _rounded(math.sqrt(low.size * high.size))
+            if not low.size < middle < high.size:
+                break
+            at = self._at(middle, lambda other: other != name)
+            low, high = (at, high) if (at.found[name] is None) == (low.found[name] is None) else (low, at)
+        yield from (low, high)
 
     def _at(self, size: float, but: Callable[[str], bool] | None = None) -> _At:
         found = self._again.resized(self.need_at(size), but)
@@ -116,13 +135,13 @@ class NeedSweep:
         label = item.variant.label if item is not None else None
         return CurvePoint(at=at.size, month=self._again.measure(item), option=label)
 
-    def _between(self, low: _At, high: _At, halvings: int = HALVINGS) -> Iterator[Crossing]:
-        """Yield where the cheapest design changes between two sizes, by bisection."""
+    def _between(self, low: _At, high: _At, halvings: int = HALVINGS) -> Iterator[tuple[Crossing, _At]]:
+        """Yield where the cheapest design changes between two sizes, by bisection, with the costs there."""
         if (low.first, low.over) == (high.first, high.over):
             return
         middle = _rounded(math.sqrt(low.size * high.size))
         if not halvings or not low.size < middle < high.size:
-            yield self._crossing(low, high)
+            yield self._crossing(low, high), high
             return
         at = self._at(middle, self._ruled_out(low, high))
         yield from self._between(low, at, halvings - 1)
@@ -158,6 +177,7 @@ class NeedSweep:
         text = self.crossing_text(low.size, high.size, before, after, was, now)
         if over and before == after:
             text = f"from {size_text(self._axis, high.size)} up, {after}"
+        text += _term_words(before, low, high)
         if over:
             text += f"{', which' if before != after else ''} is above the budget"
         return Crossing(
@@ -203,6 +223,16 @@ class NeedSweep:
             return f"from {start} up, {after} {same} {before}{fast} ({format_money(now)} {measure})"
         costs = f"{format_money(now)} against {format_money(was)} {measure}"
         return f"from {start} up, {after} costs less than {before} ({costs})"
+
+
+def _term_words(name: str | None, low: _At, high: _At) -> str:
+    """Return that a design is paid on another term at the larger size, which makes its cost jump; else nothing."""
+    items = [at.found.get(name) for at in (low, high) if name is not None]
+    terms = [item.variant.best.term for item in items if item is not None]
+    if len(set(terms)) < 2:
+        return ""
+    why = ", since on more spot servers an interruption is more likely than not" if terms[0] == "spot" else ""
+    return f"; {name} is priced {terms[1]} from there and {terms[0]} below{why}"
 
 
 def _rounded(size: float) -> float:

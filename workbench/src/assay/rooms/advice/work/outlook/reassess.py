@@ -196,21 +196,26 @@ class Reassessment:
         return item is not None and (self.budget is None or item.total_cost / months <= self.budget)
 
     def measure(self, item: Assessment | None, need: Need | None = None) -> Decimal | None:
-        """Return what designs are compared by: cost of a month, or that for each GB/s; None if there is none."""
+        """Return what designs are compared by: cost of a month, or that for each GB/s; None if there is none.
+
+        Administration that is not stated counts in the cost of a month, as in the ranks of the answer.
+        """
         need = need or self.need
         if item is None:
             return None
-        month = EXACT.divide(item.present_value, Decimal(need.months))
         if need.prefer == "cost":
-            return month
+            return EXACT.divide(item.present_value + item.variant.best.assumed_work, Decimal(need.months))
+        month = EXACT.divide(item.present_value, Decimal(need.months))
         rate = item.rate.value if item.rate is not None else None
         return EXACT.divide(EXACT.multiply(month, Decimal(10**9)), Decimal(repr(rate))) if rate else None
 
     @property
     def measure_text(self) -> str:
-        """Unit of `measure` in words: `USD a month`."""
+        """Unit of `measure` in words: `USD a month`, `USD a month with administration`."""
         worth = ", discounted" if self.need.discount else ""
         per = " for each GB/s" if self.need.prefer == "cost-per-rate" else ""
+        work = any(item is not None and item.variant.best.assumed_work for item in self.base_answer.values())
+        per = " with administration" if work and not per else per
         return f"{self.market.currency} a month{per}{worth}"
 
     def parts(self, variant: Variant) -> Mapping[BookRow, PricePart]:
@@ -269,11 +274,20 @@ class Reassessment:
                 )
                 for place in (0, 1)
             )
+            total, value, work = (
+                EXACT.add(offer.total_cost, paid),
+                EXACT.add(offer.present_value, present),
+                offer.assumed_work,
+            )
+            if self.need.discount and work and total and offer.present_value:
+                # Administration that is assumed is discounted as the bill is.
+                work = EXACT.divide(work * value * offer.total_cost, total * offer.present_value)
             offers.append(
                 replace(
                     offer,
-                    total_cost=EXACT.add(offer.total_cost, paid),
-                    present_value=EXACT.add(offer.present_value, present),
+                    total_cost=total,
+                    present_value=value,
+                    assumed_work=work,
                     migration_cost=EXACT.multiply(offer.migration_cost, step) if origin else offer.migration_cost,
                 )
             )
