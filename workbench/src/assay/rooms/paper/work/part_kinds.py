@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from assay.model.room import load, rooms
 from assay.report.document import Block, Table
-from assay.report.paper_part import PaperContext, PartKind, part_of_each
+from assay.report.paper_part import PaperContext, PartKind, PartOptions, part_of_each
 from assay.report.selection.charts import ChartOptions, chart_blocks
 from assay.report.selection.tables import TableOptions, table_blocks
 from assay.rooms.paper.work import parts
@@ -18,7 +18,6 @@ _OF_RUNS = {
     "results": ("Results", parts.results_blocks),
     "cost": ("Cost", parts.cost_blocks),
     "method": ("Method and environment", parts.method_blocks),
-    "limits": ("Limits and threats to validity", parts.limits_blocks),
     "appendix": ("Appendix: how to repeat it", parts.appendix_blocks),
 }
 
@@ -31,10 +30,18 @@ def _charts(options: ChartOptions, context: PaperContext) -> list[Block]:
     return chart_blocks(options, context.named_runs(options.run_names))
 
 
+def _limits(options: PartOptions, context: PaperContext) -> list[Block]:
+    has_audit = "audit" in context.kinds
+    return part_of_each(lambda view: parts.limits_blocks(view, has_audit))(options, context)
+
+
 @functools.cache
 def part_kinds() -> Mapping[str, PartKind]:
     """Return the kinds by name; the usual ones in the order of a paper that no description orders."""
     usual = {name: PartKind(part_of_each(make), title, is_usual=True) for name, (title, make) in _OF_RUNS.items()}
+    appendix = usual.pop("appendix")
+    usual["limits"] = PartKind(_limits, "Limits and threats to validity", is_usual=True)
+    usual["appendix"] = appendix
     ordered = {"table": PartKind(_tables, options=TableOptions), "chart": PartKind(_charts, options=ChartOptions)}
     own = {"price": PRICE, "schedule": SCHEDULE, "references": REFERENCES}
     added = {name: load(reference) for room in rooms() for name, reference in room.paper_parts.items()}
