@@ -251,7 +251,8 @@ def _point(table: AuditedTable, row: int) -> str:
         if role is not None and role.role == POINT:
             unit = FACTOR_OF_SIZES.get(role.unit)
             digits = column.digits[row]
-            words.append(format_size(int(float(digits) * unit)) if unit and digits else column.texts[row])
+            size = format_size(int(float(digits) * unit)) if unit and digits else ""
+            words.append(re.sub(r"(?<=\d)(?=[A-Z])", " ", size) or column.texts[row])
     return " against ".join(words)
 
 
