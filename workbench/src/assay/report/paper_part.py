@@ -37,10 +37,12 @@ class PaperContext:
     Attributes:
         views: The runs of the paper by their names in it.
         folder: Where files that a description names are looked for.
+        kinds: The kinds of all parts that the description orders, in order.
     """
 
     views: Mapping[str, RunView]
     folder: Path = field(default_factory=Path)
+    kinds: tuple[str, ...] = ()
 
     def chosen_runs(self, options: PartOptions) -> dict[str, RunView]:
         """Return the runs that a part covers, by name.

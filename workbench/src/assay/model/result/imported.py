@@ -5,6 +5,14 @@ from collections.abc import Sequence
 from assay.model.frozen import Frozen
 from assay.model.origin import origin_words, program_words
 
+FIGURES_ONLY = "its figures are no rates"
+"""Why rows of tables such as prices make no result."""
+
+
+def is_figures_only(why: str) -> bool:
+    """Return whether a row was left out since it is no measurement."""
+    return why == FIGURES_ONLY
+
 
 class ImportedFile(Frozen):
     """One output of another tool in a file that a run was imported from; a file may hold several.

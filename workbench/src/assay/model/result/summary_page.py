@@ -30,10 +30,12 @@ class Caveat(Frozen):
 
     Attributes:
         remedy: What to do about it, in one sentence; empty if nothing can be done.
+        is_audit: It is about what the audit of imported results found.
     """
 
     text: str
     remedy: str = ""
+    is_audit: bool = False
 
     @property
     def words(self) -> str:

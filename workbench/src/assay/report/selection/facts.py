@@ -1,9 +1,11 @@
 """What must be known of the values of a table or chart: how they were made, their verdicts, and what they lack."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from assay.model.result.imported import programs
 from assay.model.result.verdict import MEANINGS, Verdict
+from assay.model.room import hook
 from assay.report import numbers
 from assay.report.selection.cells import Key, ResultCell, Selection, peer_groups
 from assay.report.selection.decided import undecided_reasons
@@ -16,7 +18,7 @@ from assay.report.selection.properties import (
 )
 
 _SIGNS = "†‡§¶#"
-_UNDECIDED, _LACKING = "≈", "°"
+_UNDECIDED, _LACKING, _DOUBTED = "≈", "°", "?"
 _MAX_NAMED = 4
 _MAX_LACKING = 2
 _DAY = 10
@@ -42,6 +44,7 @@ class Marks:
         self._partly = sum(cell.is_partly_checked for cell in self._cells)
         self._ok = sum(not cell.verdicts for cell in self._cells)
         self._lacking: dict[int, str] = {}
+        self._doubted = {id(cell) for cell in self._cells if _is_doubted(cell)}
         self._undecided = {id(cell) for cell in self._cells if _is_undecided(selection, cell)}
 
     def add_lacking(self, cell: ResultCell, words: str) -> None:
@@ -51,6 +54,7 @@ class Marks:
     def of(self, cell: ResultCell) -> str:
         """Return the signs of a cell, with a blank before them; empty if it has none."""
         signs = [self._signs[item] for item in cell.verdicts if item in self._signs]
+        signs += [_DOUBTED] if id(cell) in self._doubted else []
         signs += [_LACKING] if id(cell) in self._lacking else []
         signs += [_UNDECIDED] if id(cell) in self._undecided and not self._all_undecided else []
         return f" {''.join(signs)}" if signs else ""
@@ -63,6 +67,8 @@ class Marks:
         """Return what the signs in cells mean; none if no cell has a sign."""
         one_of = "at least one result behind it is " if self._is_of_several else ""
         texts = [f"{sign} {one_of}{item}: {_meaning(item)}." for item, sign in self._signs.items()]
+        if self._doubted:
+            texts.append(f"{_DOUBTED} the audit has an error against a figure behind this value.")
         texts += self._lacking_sentence(f"{_LACKING} not")
         if self._undecided and not self._all_undecided:
             texts.append(f"{_UNDECIDED} it is not decided that the two targets differ.")
@@ -97,11 +103,15 @@ class Marks:
             words = numbers.listing([f"{count} {item}" for item, count in counts.items()])
             one_of = " (at least one result behind each)" if self._is_of_several else ""
             texts.append(f"{look}: {words}{one_of}.")
+        if self._doubted:
+            of = numbers.part_of_total(len(self._doubted), len(self._cells), "value")
+            texts.append(f"The audit has errors against the figures behind {of}.")
         return [*texts, *self._lacking_sentence(), *self.common_sentences()]
 
     def _partly_sentence(self) -> list[str]:
         """Return for how many values that are ok some checks lacked evidence."""
-        if not self._partly:
+        # Checks of a run need what an import does not have; what speaks against imported figures is in their audit.
+        if not self._partly or all(one.view.run.imports for cell in self._cells for one in cell.results):
             return []
         which = "All values" if self._ok == len(self._cells) else "The other values"
         part = "" if self._partly == self._ok else f"for {self._partly} of these {self._ok} "
@@ -130,6 +140,14 @@ def _lower(text: str) -> str:
 
 def _is_base(cell: ResultCell) -> bool:
     return all(one.row is base.row for one, base in zip(cell.results, cell.base_results, strict=True))
+
+
+def _is_doubted(cell: ResultCell) -> bool:
+    """Whether the audit has an error against an imported figure behind a cell."""
+    return any(
+        one.view.run.imports and one.row.case.id in hook("doubted_cases")(Path(one.view.run.folder))
+        for one in (*cell.results, *cell.base_results)
+    )
 
 
 def _is_undecided(selection: Selection, cell: ResultCell) -> bool:
@@ -215,7 +233,9 @@ def repeats_sentence(selection: Selection, cells: Iterable[ResultCell]) -> str:
     results = [one for cell in cells for one in cell.results]
     is_imported = all(one.view.run.imports for one in results)
     if counts == [1]:
-        return "Each result is one imported figure." if is_imported else "Each result is of a single repeat."
+        if is_imported:
+            return "" if selection.over else "Each is one imported figure."
+        return "Each result is of a single repeat."
     number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     words = {"medians": "Results are medians of", "pooled": "Each result is of all operations of"}
     of_what = "imported figures" if is_imported else "repeats"

@@ -69,7 +69,8 @@ def table_blocks(
     parts = split_cells(selection, cells)
     if len(parts) > MAX_TABLES:
         raise AssayError(f"there would be {len(parts)} tables", f"at most {MAX_TABLES}; choose some with where")
-    writers = [_TableWriter(selection, options, part, found, max_cells) for part, found in parts.items()]
+    columns = ordered_keys(selection, options.columns, [key[len(keys) - len(options.columns) :] for key in cells])
+    writers = [_TableWriter(selection, options, part, found, max_cells, columns) for part, found in parts.items()]
     return [writer.table(has_origins) for writer in writers]
 
 
@@ -93,11 +94,18 @@ class _TableWriter:
     """Writes one table."""
 
     def __init__(
-        self, selection: Selection, options: TableOptions, part: Key, cells: Mapping[Key, ResultCell], max_cells: int
+        self,
+        selection: Selection,
+        options: TableOptions,
+        part: Key,
+        cells: Mapping[Key, ResultCell],
+        max_cells: int,
+        every_column: Sequence[Key],
     ) -> None:
         self._selection, self._options, self._part, self._cells = selection, options, part, cells
         count = len(options.rows)
         self._columns = ordered_keys(selection, options.columns, [key[count:] for key in cells])
+        self._without = [column for column in every_column if column and column not in self._columns]
         rows = ordered_keys(selection, options.rows, [key[:count] for key in cells])
         if len(rows) * len(self._columns) > max_cells:
             raise AssayError(
@@ -204,6 +212,9 @@ class _TableWriter:
             origins,
             quantity.remark(self._selection.results),
             f"{numbers.NONE}: {quantity.missing}." if self._has_gaps else "",
+            f"No value: {numbers.listing([self._column_title(one) for one in self._without])}."
+            if self._without
+            else "",
             verdicts,
         ]
         return " ".join(text for text in texts if text)

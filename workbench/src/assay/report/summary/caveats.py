@@ -104,7 +104,7 @@ def _lost_hosts(view: RunView) -> Caveats:
 def _audited(view: RunView) -> Caveats:
     """Tell what the audit has against imported results."""
     text = hook("audit_words")(Path(view.run.folder)) if view.run.imports else ""
-    return [Caveat(text=text, remedy="See Audit under Evidence.")] if text else []
+    return [Caveat(text=text, remedy="See Audit under Evidence.", is_audit=True)] if text else []
 
 
 def _measured_once(view: RunView) -> Caveats:
@@ -112,8 +112,8 @@ def _measured_once(view: RunView) -> Caveats:
     rows = [row for row in view.analysis.rows if row.rate is not None]
     if not view.run.imports or len(rows) < 2 or any(row.rate.n > 1 for row in rows if row.rate):
         return []
-    text = "Each result was measured once, so that it is not known by how much repeats would differ."
-    return [Caveat(text=text, remedy="Import several outputs of the same work as its repeats.")]
+    text = "The source prints one figure for each result: by how much repeats differ is not known."
+    return [Caveat(text=text, remedy="Small differences should not be relied on.")]
 
 
 def _absent(view: RunView) -> Caveats:
@@ -325,7 +325,8 @@ def _left_out(view: RunView, found: Sequence[ComparisonClaim]) -> Caveats:
         return []
     made = "decided" if all(point.shows_ratio for point in points) else "made"
     count = f"{len(points):,} of {numbers.plural(every, 'comparison')}"
-    text = f"{count} could not be {made}: {frequent_reasons(points)}."
+    what = "Differences between the results are not tested" if view.run.imports else f"{count} could not be {made}"
+    text = f"{what}: {frequent_reasons(points)}."
     return [Caveat(text=text, remedy=remedy_of([row for row in view.analysis.rows if row.has_no_result]))]
 
 

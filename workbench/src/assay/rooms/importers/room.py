@@ -21,6 +21,7 @@ ROOM = Room(
         "imported_figures": "assay.rooms.importers.shown.figures:imported_figures",
         "audit_blocks": "assay.rooms.importers.shown.section:audit_blocks",
         "audit_words": "assay.rooms.importers.shown.section:audit_words",
+        "doubted_cases": "assay.rooms.importers.shown.doubts:doubted_cases",
         "run_of_outputs": "assay.rooms.importers.work.temporary:run_of_outputs",
     },
     paper_parts={

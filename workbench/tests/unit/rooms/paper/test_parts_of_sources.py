@@ -63,27 +63,38 @@ def test_descriptions_of_the_five_papers_hold(path: Path) -> None:
     assert {"audit", "table", "chart", "price", "printed", "limits", "appendix", "references"} <= set(kinds)
 
 
-def test_the_audit_has_each_finding_with_its_place_below_its_rule(sources: PaperContext) -> None:
+def test_the_audit_names_places_of_the_original_and_what_goes_in(sources: PaperContext) -> None:
     blocks = part("audit", sources, run="beegfs")
     assert [block.text for block in blocks if isinstance(block, Heading)] == [
         "Errors: cannot be true as printed",
-        "Warnings: hardly true as printed",
+        "Warnings: doubtful as printed",
         "Notes: to know before use",
     ]
     by_id = {table.id: cells(table) for table in tables(blocks)}
-    assert by_id["audit-derived-cell"][0][0] == "options.csv:2"
-    assert "2.263 in Option 1 / 8, not 2.06" in by_id["audit-derived-cell"][0][2]
-    assert [
-        "statements.csv:3",
-        "most clients of option 2: 16 in table of results, and 24 in section on the benchmark",
-    ] in (by_id["audit-different-values"])
-    assert all("/" not in row[0] for rows in by_id.values() for row in rows)
-    assert "1 error, 6 warnings" in words(blocks)
+    place, stated, row = by_id["audit-error"][0]
+    assert (place, row) == ("tables of options and of costs", "options.csv:2")
+    assert "15.41 / 6.81 = 2.263, printed 2.06" in stated and "_" not in stated
+    statement = "most clients of option 2: 16 in table of results, and 24 in section on the benchmark."
+    assert ["", statement, "statements.csv:3"] in by_id["audit-warning"]
+    assert all("/" not in row[-1] for rows in by_id.values() for row in rows)
+    assert "1 error, 5 warnings" in words(blocks)
+
+
+def test_results_with_an_error_are_marked_and_counted(sources: PaperContext) -> None:
+    nfs = part(
+        "table", sources, runs=["nfs"], rows=["target"], columns=["operation"], where={"workload": "instance_store"}
+    )
+    (table,) = tables(nfs)
+    marked = {row[0]: [cell for cell in row[1:] if cell.endswith("?")] for row in cells(table)}
+    assert len(marked["d2.2xlarge"]) == 2 and not marked["d2.4xlarge"]
+    assert "the audit has an error against a figure behind this value" in table.notes
+    assert "passed every check" not in f"{table.caption} {table.notes}"
+    assert "Its errors are about 8 of 32 results" in words(part("limits", sources, runs=["nfs"]))
 
 
 def test_an_audit_may_leave_severities_out(sources: PaperContext) -> None:
     found = tables(part("audit", sources, run="beegfs", severities=["error"]))
-    assert [table.id for table in found] == ["audit-derived-cell"]
+    assert [table.id for table in found] == ["audit-error"]
 
 
 @pytest.mark.parametrize(
@@ -237,9 +248,9 @@ def test_wrong_tasks_are_refused(task: dict[str, Any], message: str) -> None:
 def test_logs_of_an_imported_run_are_where_they_began(sources: PaperContext) -> None:
     (table,) = tables(part("schedule", sources, runs=["nfs"]))
     rows = cells(table)
-    assert len(rows) == 16 and rows[0][:2] == ["logs.csv:14", "2016-05-03 11:49:29"]
+    assert len(rows) == 16 and rows[0][:2] == ["d2.8xlarge, initial writers", "2016-05-03 11:49:29"]
     same = [row for row in rows if row[1].startswith("2016-05-04 16:18:20")]
-    assert [row[0] for row in same] == ["logs.csv:4", "logs.csv:8"]
+    assert [row[0] for row in same] == ["d2.2xlarge, readers", "d2.xlarge, readers"]
     with pytest.raises(AssayError, match="no run of this part has dates"):
         part("schedule", sources, runs=["beegfs"])
 

@@ -33,6 +33,8 @@ class AuditFinding(Frozen):
         text: One sentence with the numbers.
         numbers: The numbers of the sentence, by name.
         others: Other places that the finding is about, each `file:line`.
+        plain: The same for readers who have the original and not its tables here; empty: `text` is plain enough.
+        source: Where in the original the figures stand, and of what they are; empty if it is not stated.
     """
 
     rule: str
@@ -43,6 +45,8 @@ class AuditFinding(Frozen):
     text: str
     numbers: dict[str, str] = {}  # noqa: RUF012 - pydantic copies it
     others: tuple[str, ...] = ()
+    plain: str = ""
+    source: str = ""
 
     @property
     def place(self) -> str:

@@ -8,6 +8,7 @@ from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, time_words
 from assay.rooms.importers.audit.fio_rules import WITHOUT_DATA
 from assay.rooms.importers.work import fio, io500
+from assay.rooms.importers.work.table_roles import parse_roles
 
 MIN_SECONDS = 10
 """Shorter than this, a start or a hiccup weighs in the mean."""
@@ -111,7 +112,7 @@ def few_repeats(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFin
     """
     groups: dict[str, dict[tuple[str, ...], list[Item]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
-        if item.measured is not None:
+        if item.measured is not None and _stated_repeats(item) < MIN_REPEATS:
             result = item.result
             # Of iozone's throughput mode the name is the operation once more.
             name = "" if item.is_throughput_test() else result.name
@@ -124,6 +125,12 @@ def few_repeats(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFin
         first, *others = (members[0] for members in few)
         text = f"{text}: differences between them may be chance"
         yield RuleFinding(first, text, {"results": len(few)}, tuple(others))
+
+
+def _stated_repeats(item: Item) -> int:
+    """Return how often the roles file says that each result was measured, of which one figure is printed."""
+    table = item.output.table
+    return parse_roles(table.roles.encode(), table.file).repeats if table is not None and table.roles else 0
 
 
 def marked_invalid(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:

@@ -88,7 +88,9 @@ def constant_multiple(items: Sequence[Item], _facts: MachineFacts) -> Iterator[R
         if max(ratios) - min(ratios) <= PROPORTION * ratios[0]:
             whole, of, factor = _rounder(first, second, ratios[0])
             text = f"all five figures are {factor:.4f} times those of {_name(of)}"
-            yield RuleFinding(whole, f"{text}: no two measurements are", {"factor": f"{factor:.6f}"}, (of,))
+            yield RuleFinding(
+                whole, f"{text}: two measurements never agree so exactly", {"factor": f"{factor:.6f}"}, (of,)
+            )
 
 
 def digits_alike(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:

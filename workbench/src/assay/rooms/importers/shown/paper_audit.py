@@ -1,8 +1,8 @@
 """The part `audit` of papers: what speaks against the figures of imported runs, by kind."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 
 from assay.model.base import AssayError
@@ -10,25 +10,26 @@ from assay.report import numbers
 from assay.report.document import Block, Column, Heading, Paragraph, Table
 from assay.report.paper_part import PaperContext, PartKind, PartOptions
 from assay.report.view import RunView
-from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Rule
-from assay.rooms.importers.audit.rules import RULES
-from assay.rooms.importers.audit.shown import recomputed_words
-from assay.rooms.importers.audit.tables.rules import TABLE_RULES, TableRule, recomputed_cells
+from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding
+from assay.rooms.importers.audit.tables.cells import AuditedTable
+from assay.rooms.importers.audit.tables.rules import TABLE_RULES, recomputed_cells
 from assay.rooms.importers.shown.section import audited_run
+from assay.rooms.importers.work.results import ToolOutput
 
-_FOLDERS = re.compile(r"[^\s(]*/(?=[^\s/]+\.\w+:[0-9])")
-"""Folders before the name and line of a file."""
-_MAX_ROWS = 40
-"""Most findings of one rule that a paper prints."""
-_TITLES = {"error": "cannot be true as printed", "warning": "hardly true as printed", "note": "to know before use"}
+_PLACE = re.compile(r"([^\s()]+\.\w+):([0-9]+)")
+"""File and line of another row."""
+_MAX_ALIKE, _MAX_FIRST = 16, 2
+"""Most findings of one rule that a paper prints, and how many of them if there are more."""
+_OF_LISTS = ("different-values", "units-of-cells", "missing-cells", "few-repeats")
+"""Rules whose sentences say of what they are."""
+_TITLES = {"error": "cannot be true as printed", "warning": "doubtful as printed", "note": "to know before use"}
 _MEANINGS = {
-    "error": "At least one of the figures or statements is wrong: none should be quoted before the source is asked.",
-    "warning": "The figures may be of other things, or edited: look at the place before quoting them.",
-    "note": "The figures may be right, and carry less than they seem to.",
+    "error": "Figures or statements of which at least one is wrong: the source should be asked before any is quoted.",
+    "warning": "Figures and statements that may be of other things, edited, or true of less than they say.",
+    "note": "What a reader should know of figures that may well be right.",
 }
 """Severity -> what a finding means for a reader."""
-_KNOWN: tuple[Rule | TableRule, ...] = (*RULES, *TABLE_RULES)
-_RULES = {rule.id: (rule.about, rule.basis) for rule in _KNOWN}
+_TABLE_RULES = frozenset(rule.id for rule in TABLE_RULES)
 
 
 class AuditOptions(PartOptions):
@@ -66,42 +67,93 @@ def audit_blocks(options: AuditOptions, context: PaperContext) -> list[Block]:
 def _of_run(view: RunView, severities: Sequence[str]) -> Iterator[Block]:
     outputs, findings = audited_run(Path(view.run.folder))
     found = [one for one in findings if one.severity in severities]
-    cells = recomputed_words(recomputed_cells(outputs))
-    cells = f" {cells[:1].upper()}{cells[1:]}." if cells else ""
+    count = recomputed_cells(outputs).cells
+    cells = (
+        f" {numbers.plural(count, 'figure')} of tables {'was' if count == 1 else 'were'} computed again."
+        if count
+        else ""
+    )
     if not found:
-        yield Paragraph(f"The rules of the audit find nothing against these figures.{cells}")
+        yield Paragraph(f"The checks found nothing against these figures.{cells}")
         return
     counts = [(severity, sum(one.severity == severity for one in found)) for severity in severities]
     words = numbers.listing([numbers.plural(count, severity) for severity, count in counts if count])
     yield Paragraph(
-        f"The rules of the audit have {words}.{cells} A finding says that figures contradict each other, or what is "
-        "known, and not which of them is wrong or why."
+        f"The checks found {words}.{cells} A finding shows that figures or statements of the original do not agree "
+        "with each other, or with what is known of its machines. It does not show which of them is wrong, nor why."
     )
+    originals = _Originals(outputs)
     for severity in severities:
-        members = sorted((one for one in found if one.severity == severity), key=lambda one: one.rule)
+        members = [one for one in found if one.severity == severity]
         if members:
             yield Heading(f"{severity.capitalize()}s: {_TITLES[severity]}", "")
-            yield Paragraph(_MEANINGS[severity])
-        for rule, group in groupby(members, key=lambda one: one.rule):
-            yield _table(rule, list(group))
+            yield _table(severity, members, originals)
 
 
-def _table(rule: str, found: Sequence[AuditFinding]) -> Table:
-    about, basis = _RULES[rule]
-    rows = tuple((f"{Path(one.file).name}:{one.line}", _column(one), _short(one.text)) for one in found[:_MAX_ROWS])
-    more = f" The first {_MAX_ROWS} of {len(found):,}." if len(found) > _MAX_ROWS else ""
-    columns = (Column("Place"), Column("Result or column"), Column("Printed, and what follows"))
-    return Table(f"audit-{rule}", columns, rows, f"{about} Basis: {basis}.{more}").without_empty_columns()
+class _Originals:
+    """Where in the original the rows of imported tables stand."""
+
+    def __init__(self, outputs: Sequence[ToolOutput]) -> None:
+        self._tables = {one.table.file: AuditedTable(one.table) for one in outputs if one.table is not None}
+
+    def source(self, found: AuditFinding) -> str:
+        """Return the place in the original; empty if it is not stated."""
+        if found.rule == "different-values":
+            return ""
+        if found.source or (known := self._row(found.file, found.line)) is None:
+            return found.source
+        table, row = known
+        return table.place_of(row)
+
+    def of(self, file: str, line: int) -> str:
+        """Return of what a row is: `d2.2xlarge, read`; empty if it has no texts."""
+        known = self._row(file, line)
+        return "" if known is None else known[0].shortly_described(known[1])
+
+    def _row(self, file: str, line: int) -> tuple[AuditedTable, int] | None:
+        table = self._tables.get(file)
+        return (table, table.lines.index(line)) if table is not None and line in table.lines else None
+
+    def _without_places(self, sentence: str) -> str:
+        named = _PLACE.sub(lambda match: self.of(match[1], int(match[2])) or Path(match[1]).name, sentence)
+        return named.replace("`", "")
+
+    def words(self, found: AuditFinding) -> str:
+        """Return what is found, in words that need no file: places of other rows become what they are of."""
+        if found.plain:
+            return found.plain
+        text = self._without_places(found.text)
+        if found.rule in _OF_LISTS or found.rule not in _TABLE_RULES:
+            return text
+        return f"{found.result.replace('_', ' ')}: {text}" if found.result else text
 
 
-def _column(found: AuditFinding) -> str:
-    """Return the result or column; empty for a list of statements, whose findings say what they are of."""
-    return "" if found.rule == "different-values" else found.result
+def _table(severity: str, found: Sequence[AuditFinding], originals: _Originals) -> Table:
+    """Return the findings of a severity: what is found of one place of the original in one row."""
+    groups: dict[tuple[str, str], list[AuditFinding]] = {}
+    counts = Counter(one.rule for one in found)
+    seen: Counter[str] = Counter()
+    for one in found:
+        seen[one.rule] += 1
+        if counts[one.rule] > _MAX_ALIKE and seen[one.rule] > _MAX_FIRST:
+            continue
+        of = "" if one.plain or one.rule in _OF_LISTS else originals.of(one.file, one.line)
+        groups.setdefault((originals.source(one), of or f"\0{len(groups)}"), []).append(one)
+    rows = []
+    for (source, of), members in groups.items():
+        parts = [_with_rest(originals.words(one), one.rule, counts) for one in members]
+        files = numbers.listing(list(dict.fromkeys(f"{Path(one.file).name}:{one.line}" for one in members)))
+        rows.append((source, "" if of.startswith("\0") else of, f"{'; '.join(dict.fromkeys(parts))}.", files))
+    columns = tuple(
+        Column(title) for title in ("In the original", "Of", "What is stated, and what follows", "Imported row")
+    )
+    return Table(f"audit-{severity}", columns, tuple(rows), _MEANINGS[severity]).without_empty_columns()
 
 
-def _short(text: str) -> str:
-    """Return a sentence with the names of files in place of their paths, and without signs for code."""
-    return _FOLDERS.sub("", text).replace("`", "")
+def _with_rest(text: str, rule: str, counts: Counter[str]) -> str:
+    """Return a finding; of a rule with many of the same kind, how many more there are."""
+    rest = counts[rule] - _MAX_FIRST if counts[rule] > _MAX_ALIKE else 0
+    return f"{text} (one of {counts[rule]} such findings; {rest} are left out here)" if rest else text
 
 
 AUDIT = PartKind(audit_blocks, "What speaks against the printed figures", AuditOptions, short_option="run")

@@ -43,20 +43,23 @@ def section(view: RunView) -> Section | None:
     return Section("imported", "Imported", tuple(blocks))
 
 
-def audit_words(folder: Path) -> str:
+def audit_words(folder: Path, has_first: bool = True) -> str:
     """Return how many errors and warnings the audit has, with the first; empty without any.
 
     Args:
         folder: The folder of an imported run.
+        has_first: Name the gravest finding.
     """
     found = [one for one in audited_run(folder)[1] if one.severity in GRAVE]
     if not found:
         return ""
     counts = Counter(one.severity for one in found)
     words = numbers.listing([numbers.plural(counts[severity], severity) for severity in GRAVE if counts[severity]])
+    if not has_first:
+        return f"The audit of these results has {words}."
     first = min(found, key=lambda one: GRAVE.index(one.severity))
-    name = f"{first.result}: " if first.result else ""
-    return f"The audit of these results has {words}, such as: {name}{first.text}."
+    name = f"{first.result}: " if first.result and not first.plain else ""
+    return f"The audit of these results has {words}, such as: {name}{first.plain or first.text}."
 
 
 @lru_cache(maxsize=1)

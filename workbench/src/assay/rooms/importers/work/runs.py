@@ -8,13 +8,14 @@ from pathlib import Path
 
 from assay import __version__
 from assay.model.base import AssayError
-from assay.model.result.imported import programs
+from assay.model.result.imported import ImportedFile, programs
 from assay.model.result.sample import Sample
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.rooms.importers.audit.facts import facts_by_name
 from assay.rooms.importers.work.results import MAX_BYTES, MAX_RESULTS, ImportedResult, ImportedRun, ToolOutput
+from assay.rooms.importers.work.table import NAME as TABLE
 from assay.run.answers import store_conclusions
 from assay.store import RunStore
 from assay.store.records import RunMeta
@@ -59,7 +60,7 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
         id=new_run_id(study, now),
         study=study,
         question="",
-        description=f"Measured by other means: {programs(files)}. Assay measured nothing of it.",
+        description=_description(files),
         created_at=now,
         seed=0,
         order="sequential",
@@ -202,6 +203,13 @@ def _case(name: str, result: ImportedResult, axes: Sequence[str]) -> Case:
         axes=values,
         label=" / ".join(part for part in (result.target, result.workload, shown) if part),
     )
+
+
+def _description(files: Sequence[ImportedFile]) -> str:
+    """Return with which tools others measured, and that nothing was measured here."""
+    measured = [one for one in files if one.tool != TABLE]
+    with_tools = f", measured with {programs(measured)}" if measured else ""
+    return f"Figures of others{with_tools}. Nothing was measured here."
 
 
 def _excluded(outputs: Sequence[ToolOutput]) -> list[ExcludedPoint]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.model.escape import escape_line
-from assay.model.result.imported import ImportedFile
+from assay.model.result.imported import FIGURES_ONLY, ImportedFile
 from assay.model.secret import redact
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import group_of
@@ -192,7 +192,7 @@ def _groups(roles: Roles, table: TextTable) -> list[_Group]:
 def _results(table: TextTable, roles: Roles, is_audit: bool) -> Iterator[ImportedResult]:
     if roles.rows == "figures":
         for row in table.rows:
-            yield _left_out(row, dict(zip(table.headings, row.cells, strict=True)), roles, "its figures are no rates")
+            yield _left_out(row, dict(zip(table.headings, row.cells, strict=True)), roles, FIGURES_ONLY)
         return
     groups = _groups(roles, table)
     above: dict[str, str] = {}

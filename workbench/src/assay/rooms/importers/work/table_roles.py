@@ -47,9 +47,11 @@ PROCESSES: dict[str, tuple[str, Quantity]] = {
 and what it is. With them the column of rates is the sum over all processes, `children`."""
 LOG = ("label", "command", "began")
 """Roles of columns that say what a log says beside its figures: the name of the test, the command line, the date."""
+POINT = "point"
+"""Role of a column over whose values a bound is judged as a whole: sizes at which a text claims something."""
 COMMENT = "comment"
 """Role of a column of notes; rows with some text in it may make no result."""
-ROLES = (*DESCRIPTIONS, *DEFINITIONS, *FIGURES, *PROCESSES, *LOG, DERIVED, COMMENT, IGNORED)
+ROLES = (*DESCRIPTIONS, *DEFINITIONS, *FIGURES, *PROCESSES, *LOG, DERIVED, POINT, COMMENT, IGNORED)
 """All roles."""
 UNITS: dict[Quantity, tuple[str, ...]] = {
     "bytes/s": (
@@ -72,6 +74,8 @@ _FILL_IN = "the table does not say it: write it in place of `?`"
 
 def quantity_of(role: str) -> Quantity | None:
     """Return what the numbers of a column are; None for texts, counts, words and the like."""
+    if role == POINT:
+        return "bytes"
     if role in DEFINITIONS:
         unit = DEFINITIONS[role].kind.unit
         return unit or None
@@ -126,7 +130,8 @@ def _read_constants(written: object) -> object:
 Constants = Annotated[dict[str, AxisValue], BeforeValidator(_read_constants)]
 """Description or parameter -> its value."""
 _DERIVED_KEYS = ("formula", "table", "by", "where")
-_KEYS = ("role", "unit", "values", "blank", *_DERIVED_KEYS)
+_CLAIM_KEYS = ("claim", "assumes")
+_KEYS = ("role", "unit", "values", "blank", *_DERIVED_KEYS, *_CLAIM_KEYS)
 
 
 class ColumnRole(Frozen):
@@ -142,6 +147,8 @@ class ColumnRole(Frozen):
         table: File name of another table beside this one, over whose rows the formula sums up; empty: none.
         by: Headings that both tables have: the rows of the other one that a cell sums up have the same values there.
         where: Heading of the other table -> the text that its cells have in those rows.
+        claim: What the source says by these cells, in the reader's words; for findings of the audit.
+        assumes: What the formula assumes that the source does not say: what speaks against a cell is a warning then.
     """
 
     role: str
@@ -153,6 +160,8 @@ class ColumnRole(Frozen):
     table: Annotated[str, Field(max_length=200)] = ""
     by: tuple[str, ...] = ()
     where: dict[str, str] = Field(default_factory=dict)
+    claim: Annotated[str, Field(max_length=400)] = ""
+    assumes: Annotated[str, Field(max_length=200)] = ""
 
 
 def _read_column(written: object) -> object:
@@ -177,7 +186,7 @@ def _read_column(written: object) -> object:
     column = {name: written[name] for name in _KEYS if name in written}
     _check_unit(role, written)
     takes = {"values"} if role == COMMENT else set()
-    if role in (*FIGURES, *PROCESSES, DERIVED, COMMENT, IGNORED) and (
+    if role in (*FIGURES, *PROCESSES, DERIVED, POINT, COMMENT, IGNORED) and (
         other := {"values", "blank"} & written.keys() - takes
     ):
         hint = "columns that say what was measured have such keys"
@@ -187,7 +196,7 @@ def _read_column(written: object) -> object:
 
 def _check_formula(role: str, written: Mapping[str, object]) -> None:
     """Refuse formulas that cannot be read, keys that need one, and columns of texts with one."""
-    other = next((name for name in _DERIVED_KEYS if name in written), None)
+    other = next((name for name in (*_DERIVED_KEYS, *_CLAIM_KEYS) if name in written), None)
     if role == DERIVED and "formula" not in written:
         hint = f"write {{role: {DERIVED}, formula: a / b}}, with the headings of columns; or {IGNORED}"
         raise fault(f"a column of the role {DERIVED} has no `formula`", hint)
@@ -203,6 +212,9 @@ def _check_formula(role: str, written: Mapping[str, object]) -> None:
         parse_formula(formula)
     except FormulaError as error:
         raise fault(error.message, error.hint, "formula") from None
+    for name in _CLAIM_KEYS:
+        if not isinstance(written.get(name, ""), str):
+            raise fault(f"`{name}` is not a text", "write a sentence in your words", name)
     if ("by" in written or "where" in written) and "table" not in written:
         raise fault("`by` and `where` choose rows of another table", "name it: table: other.csv", "formula")
 
@@ -264,6 +276,8 @@ class Roles(Frozen):
         thousands: Sign between groups of three digits; empty: none. A blank is any kind of blank.
         empty: Texts of cells that mean the same as an empty one.
         marks: Signs after numbers that point to a footnote.
+        source: Where in the original the table stands, such as `table 3, page 12`.
+        repeats: How often the source says that each result was measured, of which it prints one figure; 0: not known.
         book: Name of the price book that formulas with `price` look up; empty: none.
         constants: What holds for all results; `with` in the file.
         columns: HeadingParts -> what the column is.
@@ -279,6 +293,8 @@ class Roles(Frozen):
     thousands: Literal["", ",", ".", " ", "'"] = ""
     empty: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    source: Annotated[str, Field(max_length=200)] = ""
+    repeats: Annotated[int, Field(ge=0, le=10**6)] = 0
     book: Annotated[str, Field(max_length=60)] = ""
     constants: Constants = Field(default_factory=dict, alias="with")
     columns: dict[str, Column]

@@ -161,7 +161,8 @@ class DescribedPaper:
             LineError: A reference of a text is wrong.
         """
         written, self._views = self.description, views
-        context = PaperContext(views, self._path.parent)
+        kinds = tuple(part.kind for part in written.parts if not isinstance(part, TextPart))
+        context = PaperContext(views, self._path.parent, kinds)
         sections = Sections()
         if written.abstract:
             sections.add_part(ABSTRACT, part_kinds()[ABSTRACT].title, self._text(written.abstract, (ABSTRACT,)))

@@ -20,7 +20,6 @@ _OF_RUNS = {
     "results": ("Results", parts.results_blocks),
     "cost": ("Cost", parts.cost_blocks),
     "method": ("Method and environment", parts.method_blocks),
-    "limits": ("Limits and threats to validity", parts.limits_blocks),
     "appendix": ("Appendix: how to repeat it", parts.appendix_blocks),
 }
 
@@ -41,10 +40,18 @@ def _of_runs(
     return part_of_all(make, *joint[name]) if name in joint else part_of_each(make)
 
 
+def _limits(options: PartOptions, context: PaperContext) -> list[Block]:
+    has_audit = "audit" in context.kinds
+    return part_of_each(lambda view: parts.limits_blocks(view, has_audit))(options, context)
+
+
 @functools.cache
 def part_kinds() -> Mapping[str, PartKind]:
     """Return the kinds by name; the usual ones in the order of a paper that no description orders."""
     usual = {name: PartKind(_of_runs(name, make), title, is_usual=True) for name, (title, make) in _OF_RUNS.items()}
+    appendix = usual.pop("appendix")
+    usual["limits"] = PartKind(_limits, "Limits and threats to validity", is_usual=True)
+    usual["appendix"] = appendix
     ordered = {"table": PartKind(_tables, options=TableOptions), "chart": PartKind(_charts, options=ChartOptions)}
     own = {"price": PRICE, "schedule": SCHEDULE, "references": REFERENCES}
     added = {name: load(reference) for room in rooms() for name, reference in room.paper_parts.items()}

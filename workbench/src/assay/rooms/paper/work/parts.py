@@ -7,8 +7,9 @@ from pathlib import Path
 
 from assay.analyse.scaling import scalings
 from assay.model.result.decision import PointOutcome
-from assay.model.result.imported import imported_words
+from assay.model.result.imported import imported_words, is_figures_only
 from assay.model.result.verdict import PARTLY_CHECKED_MEANING, Verdict
+from assay.model.room import hook
 from assay.report import numbers
 from assay.report.brief import line_tables
 from assay.report.claims import find_claims
@@ -195,16 +196,36 @@ def method_blocks(view: RunView) -> Blocks:
     ]
 
 
-def limits_blocks(view: RunView) -> Blocks:
-    """Return all caveats with their remedies, and how many results have which verdict."""
+def limits_blocks(view: RunView, has_audit: bool = False) -> Blocks:
+    """Return all caveats with their remedies, and how many results have which verdict.
+
+    Args:
+        view: The run.
+        has_audit: The paper has a part on what speaks against imported figures.
+    """
     growth = scalings(view.analysis.rows)
     found = caveats(view, find_claims(view.analysis.decisions), growth)
-    items: list[Text] = [(Strong(one.text), f" {one.remedy}") if one.remedy else (Strong(one.text),) for one in found]
+    items: list[Text] = [_audit_item(view, one.text, has_audit) for one in found if one.is_audit]
+    found = [one for one in found if not one.is_audit]
+    items += [(Strong(one.text), f" {one.remedy}") if one.remedy else (Strong(one.text),) for one in found]
     items += _doubts(view)
+    if view.run.imports:
+        return [Bullets(tuple(items))] if items else []
     blocks = [one for one in verdicts_section.section(view).blocks if isinstance(one, Table | Paragraph | Bullets)]
     counts = [_summed(block, len(view.targets)) if isinstance(block, Table) else block for block in blocks]
     end = "Sections that are named here and missing in this paper, such as Evidence, are in the report: "
     return [Bullets(tuple(items)), *counts, Paragraph((end, Mono(f"assay report {view.run.id}"), "."))]
+
+
+def _audit_item(view: RunView, text: str, has_audit: bool) -> Text:
+    """Return how many results the audit has an error against, and where its findings are."""
+    doubted = len(hook("doubted_cases")(Path(view.run.folder)))
+    of = numbers.part_of_total(doubted, len(view.analysis.cases), "result")
+    results = f" Its errors are about {of}, marked `?` in tables." if doubted else ""
+    if has_audit:
+        short = hook("audit_words")(Path(view.run.folder), False)
+        return (Strong(short), f"{results} The section on what speaks against the printed figures has them all.")
+    return (Strong(text), f"{results} ", Mono(f"assay audit {view.run.id}"), " lists them all.")
 
 
 def _summed(counts: Table, targets: int) -> Table:
@@ -226,9 +247,11 @@ def _doubts(view: RunView) -> list[Text]:
     """Return what is true of every such measurement, with this run's numbers."""
     run, rows = view.run, view.analysis.rows
     texts: list[Text] = []
-    if excluded := view.analysis.excluded:
-        of = "row" if run.imports else "point"
-        words = f"{numbers.plural(len(excluded), of)} {'was' if len(excluded) == 1 else 'were'} left out"
+    # Rows of tables that are no measurements are shown by parts of their own.
+    excluded = [one for one in view.analysis.excluded if not is_figures_only(one.reason)]
+    if excluded:
+        count = numbers.plural(len(excluded), "row" if run.imports else "point")
+        words = f"{count} {'was' if len(excluded) == 1 else 'were'} left out"
         where = " on ".join(filter(None, (excluded[0].workload, excluded[0].target)))
         texts.append(f"{words}. The reason of the first ({where}): {excluded[0].reason}.")
     if false := sum(not is_plausible(row) and row.rate is not None for row in rows):

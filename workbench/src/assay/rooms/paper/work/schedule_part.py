@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
+from assay.model.room import hook
 from assay.model.study.axis import fault
 from assay.model.units import about_duration
 from assay.report import numbers
@@ -115,11 +116,25 @@ def _of_run(name: str, view: RunView) -> Iterator[_Bar]:
             seconds = run.finished_at - run.created_at
             yield _Bar(name, run.created_at, run.finished_at, about_duration(seconds), numbers.utc_time(run.created_at))
         return
-    began = [(start, one) for one in run.imports if (start := _began(one.date)) is not None]
-    for start, one in sorted(began, key=lambda each: each[0]):
+    names = _names_of_outputs(view)
+    began = [
+        (start, names.get(at, f"{Path(one.file).name}:{one.line}"))
+        for at, one in enumerate(run.imports)
+        if (start := _began(one.date)) is not None
+    ]
+    for start, label in sorted(began):
         # The clock is that of whatever wrote the output, and its zone is not known.
         words = numbers.utc_time(start).removesuffix(" UTC")
-        yield _Bar(f"{Path(one.file).name}:{one.line}", start, start, "not stated", words)
+        yield _Bar(label, start, start, "not stated", words)
+
+
+def _names_of_outputs(view: RunView) -> dict[int, str]:
+    """Return what imported outputs with a target are of, by their number: `d2.8xlarge, initial writers`."""
+    found: dict[int, str] = {}
+    for number, texts, _ in hook("imported_figures")(Path(view.run.folder)):
+        if len(texts) > 1 and texts[1] in view.targets:
+            found.setdefault(number, f"{texts[1]}, {texts[0]}")
+    return found
 
 
 def _began(date: str) -> float | None:

@@ -1,5 +1,6 @@
 """A table as the rules see it: columns of texts, and of numbers within their printed rounding."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +15,7 @@ from assay.rooms.importers.work.table_roles import (
     DESCRIPTIONS,
     FIGURES,
     IGNORED,
+    LOG,
     PROCESSES,
     Roles,
     parse_roles,
@@ -37,6 +39,7 @@ class TableFinding(NamedTuple):
         text: One sentence.
         numbers: Its numbers by name.
         lines: Further rows that it is about.
+        plain: The sentence for readers who do not have the table; empty: `text`.
     """
 
     line: int
@@ -44,6 +47,7 @@ class TableFinding(NamedTuple):
     text: str
     numbers: dict[str, object] = {}  # noqa: RUF012 - never changed
     lines: tuple[int, ...] = ()
+    plain: str = ""
 
 
 class TableColumn:
@@ -182,6 +186,18 @@ class AuditedTable:
         texts = (each for name, each in self.columns.items() if not each.is_numeric and self.role(name) != DERIVED)
         columns = self.keys or tuple(texts)[:2]
         return " / ".join(dict.fromkeys(column.texts[row] for column in columns if column.texts[row]))
+
+    def shortly_described(self, row: int) -> str:
+        """Return the texts that tell a row from others: columns that say the same in all rows are left out."""
+        texts = [each for name, each in self.columns.items() if self.role(name) not in (DERIVED, IGNORED, *LOG)]
+        words = [each for each in texts if not each.is_numeric and len(set(each.texts)) > 1]
+        return ", ".join(dict.fromkeys(each.texts[row] for each in words if each.texts[row]))
+
+    def place_of(self, row: int) -> str:
+        """Return where in the original a row stands, by its own column of places, or by the roles file."""
+        known = (self.columns[name].texts[row] for name in ("place", "section", "where") if name in self.columns)
+        found = next((text for text in known if text), "") or self.roles.source
+        return f"section {found}" if re.fullmatch(r"[0-9.]+", found) else found
 
     def rows(self) -> Iterator[int]:
         """Yield the index of each row."""

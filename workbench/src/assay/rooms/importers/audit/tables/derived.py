@@ -1,19 +1,27 @@
 """Rules about columns that follow from others: recomputed within the printed rounding."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assay.rooms.importers.audit.tables.alternatives import Alternative, alternative
-from assay.rooms.importers.audit.tables.cells import AuditedTable, TableFinding
-from assay.rooms.importers.audit.tables.formulas import CellPlace, has_inputs, value_of
+from assay.model.units import format_size
+from assay.rooms.importers.audit.tables.alternatives import FACTORS, Alternative, alternative
+from assay.rooms.importers.audit.tables.cells import AuditedTable, TableColumn, TableFinding
+from assay.rooms.importers.audit.tables.formulas import CellPlace, has_inputs, value_of, with_operands
 from assay.rooms.importers.audit.tables.intervals import Interval, StatedBound, combined, cut_off, last_place, rounded
 from assay.rooms.importers.audit.tables.repeated import summary_function
 from assay.rooms.importers.audit.tables.search import found_formulas
 from assay.rooms.importers.work.table_formula import Node, formula_text, parse_formula
-from assay.rooms.importers.work.table_roles import ColumnRole
+from assay.rooms.importers.work.table_roles import COMMENT, POINT, ColumnRole
 
 MAX_FORMULA = 90
 """Most letters of a formula that a finding on a bound has."""
+MAX_POINTS = 4
+"""Most points that a finding on a bound names."""
+UNIT_MISTAKES = ("1000 for 1024", "1024 for 1000", "2^20 for 10^6", "10^6 for 2^20", "2^30 for 10^9", "10^9 for 2^30")
+"""Words for factors that are units taken for each other."""
+FACTOR_OF_SIZES = {"bytes": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+"""Unit of points that are sizes -> bytes."""
 MAX_SHOWN = 3
 """Most cells of a column whose numbers a finding has."""
 
@@ -76,11 +84,60 @@ def derived_cells(table: AuditedTable) -> Iterator[TableFinding]:
     """Yield derived columns with cells that are not what their formula gives, and which formula does give them."""
     for column in recomputed(table):
         wrong, _, other = _explained(table, column)
+        if _is_convention(other, column, wrong):
+            continue
         for rows in [wrong] if other and wrong else [[row] for row in wrong]:
-            text = f"{_cells(table, column, rows)}{f': {other.words}' if other else ''}"
-            numbers = {"formula": formula_text(column.formula), "cells": len(rows)}
-            lines = tuple(table.lines[row] for row in rows[1:])
-            yield TableFinding(table.lines[rows[0]], column.heading, text, numbers, lines)
+            yield _finding(table, column, rows, other)
+
+
+def unit_conventions(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield derived columns whose cells follow with 1000 for 1024, or the other way round."""
+    for column in recomputed(table):
+        wrong, _, other = _explained(table, column)
+        if wrong and _is_convention(other, column, wrong):
+            yield _finding(table, column, wrong, other)
+
+
+def _is_convention(other: Alternative | None, column: Recomputed, wrong: Sequence[int]) -> bool:
+    """Return whether half of a column or more is in another unit: a few such cells among others are mistakes."""
+    is_unit = other is not None and other.factor is not None and FACTORS[other.factor] in UNIT_MISTAKES
+    return is_unit and 2 * len(wrong) >= len(column.values)
+
+
+def _finding(table: AuditedTable, column: Recomputed, rows: Sequence[int], other: Alternative | None) -> TableFinding:
+    text = f"{_cells(table, column, rows)}{f': {other.words}' if other else ''}"
+    numbers = {"formula": formula_text(column.formula), "cells": len(rows)}
+    lines = tuple(table.lines[row] for row in rows[1:])
+    words = f"; {_without_signs(other.words)}" if other else ""
+    plain = f"{_plain_cells(table, column, rows)}{words}"
+    return TableFinding(table.lines[rows[0]], column.heading, text, numbers, lines, plain)
+
+
+def _without_signs(text: str) -> str:
+    """Return words with blanks in place of the signs that join the words of headings."""
+    return re.sub(r"(?<=\w)_(?=\w)", " ", text)
+
+
+def _plain_cells(table: AuditedTable, column: Recomputed, rows: Sequence[int]) -> str:
+    """Return the claim, and of each cell what goes in, what it gives, and what is printed."""
+    digits, role = table.columns[column.heading].digits, table.roles.columns[column.heading]
+    parts = []
+    for row in rows[:MAX_SHOWN]:
+        how = with_operands(column.formula, CellPlace(table, row, role))
+        of = f"{table.shortly_described(row)}: " if table.shortly_described(row) else ""
+        parts.append(f"{of}{how} = {_result(column.values[row].middle, digits[row])}, printed {digits[row]}")
+    more = f"; and {len(rows) - MAX_SHOWN} more" if len(rows) > MAX_SHOWN else ""
+    return f"{_claim(role, column.heading)}: {'; '.join(parts)}{more}"
+
+
+def _result(value: float, printed: str) -> str:
+    """Return a value with one place more than the printed number has, and four digits at least."""
+    text = f"{value:,.{max(0, _places(last_place(printed) / 10))}f}"
+    return text if value == 0 or abs(value) >= 1 else f"{value:.4g}"
+
+
+def _claim(role: ColumnRole, heading: str) -> str:
+    return role.claim or _without_signs(heading)
 
 
 def cut_cells(table: AuditedTable) -> Iterator[TableFinding]:
@@ -98,7 +155,8 @@ def cut_cells(table: AuditedTable) -> Iterator[TableFinding]:
         if cut:
             text = f"{_cells(table, column, cut)}: cut off instead of rounded"
             lines = tuple(table.lines[row] for row in cut[1:])
-            yield TableFinding(table.lines[cut[0]], column.heading, text, {"cells": len(cut)}, lines)
+            plain = f"{_plain_cells(table, column, cut)}: cut off instead of rounded"
+            yield TableFinding(table.lines[cut[0]], column.heading, text, {"cells": len(cut)}, lines, plain)
 
 
 class BoundedCell(NamedTuple):
@@ -125,25 +183,77 @@ def bounded_cells(table: AuditedTable) -> Iterator[BoundedCell]:
 
 
 def stated_bounds(table: AuditedTable) -> Iterator[TableFinding]:
-    """Yield cells that are bounds which what their formula gives is not within."""
-    yield from _exceeded_bounds(table, of_words=False)
+    """Yield bounds that what their formula gives is not within, at most of the points that they are stated for."""
+    return (found for is_most, found in _exceeded_bounds(table, of_words=False) if is_most)
+
+
+def bounds_at_most_points(table: AuditedTable) -> Iterator[TableFinding]:
+    """Yield bounds that hold at half of the points or more that they are stated for, and not at all of them."""
+    return (found for is_most, found in _exceeded_bounds(table, of_words=False) if not is_most)
 
 
 def bounds_of_words(table: AuditedTable) -> Iterator[TableFinding]:
     """Yield the same for bounds that a reader has put for words of a text, such as `<1.5?`."""
-    yield from _exceeded_bounds(table, of_words=True)
+    return (found for _, found in _exceeded_bounds(table, of_words=True))
 
 
-def _exceeded_bounds(table: AuditedTable, of_words: bool) -> Iterator[TableFinding]:
+def _exceeded_bounds(table: AuditedTable, of_words: bool) -> Iterator[tuple[bool, TableFinding]]:
+    """Yield whether a bound fails at most of its points, and what is to be said of it."""
+    points = [each for each in table.columns.values() if table.role(each.heading) == POINT]
+    notes = [each for each in table.columns.values() if table.role(each.heading) == COMMENT]
+    groups: dict[tuple[str, ...], list[BoundedCell]] = {}
     for cell in bounded_cells(table):
-        if cell.bound.is_of_words is not of_words or cell.bound.allows(cell.value):
-            continue
-        text = table.columns[cell.heading].texts[cell.row].rstrip(" ?")
-        shown = f"{cell.value.middle:#.3g}".rstrip(".")
-        how = formula_text(cell.formula)
-        how = how if len(how) <= MAX_FORMULA else "what follows from other cells"
-        words = f"{how} is {shown} in `{table.described(cell.row)}`, not {text}"
-        yield TableFinding(table.lines[cell.row], cell.heading, words, {"computed": shown, "stated": text})
+        if cell.bound.is_of_words is of_words:
+            text = table.columns[cell.heading].texts[cell.row]
+            own = tuple(each.texts[cell.row] for each in notes) if points else (str(cell.row),)
+            groups.setdefault((cell.heading, text, *own), []).append(cell)
+    for cells in groups.values():
+        outside = [cell for cell in cells if not cell.bound.allows(cell.value)]
+        if outside:
+            yield 2 * len(outside) > len(cells), _exceeded(table, cells, outside)
+
+
+def _exceeded(table: AuditedTable, cells: Sequence[BoundedCell], outside: Sequence[BoundedCell]) -> TableFinding:
+    """Return what is to be said of cells with one bound: the first value that is not within, or at how many points."""
+    cell = outside[0]
+    text = table.columns[cell.heading].texts[cell.row].rstrip(" ?")
+    shown = f"{cell.value.middle:#.3g}".rstrip(".")
+    how = formula_text(cell.formula)
+    how = how if len(how) <= MAX_FORMULA else "what follows from other cells"
+    words = f"{how} is {shown} in `{table.described(cell.row)}`, not {text}"
+    role = table.roles.columns[cell.heading]
+    operands = with_operands(cell.formula, CellPlace(table, cell.row, role))
+    of = table.shortly_described(cell.row)
+    plain = f"{_claim(role, cell.heading)}: {f'{of}: ' if of else ''}{operands} = {shown}, not {text}"
+    if len(cells) > 1:
+        held = f"{text} holds at {len(cells) - len(outside)} of {len(cells)} points"
+        not_at = [f"{_point(table, each.row)} ({each.value.middle:.3g})" for each in outside[:MAX_POINTS]]
+        more = f" and {len(outside) - MAX_POINTS} more" if len(outside) > MAX_POINTS else ""
+        words = f"{words}; {held}"
+        of = " ".join(dict.fromkeys(each.texts[cell.row] for each in _notes(table)))
+        plain = f"{_claim(role, cell.heading)}: {f'{of}: ' if of else ''}{held}, not at {', '.join(not_at)}{more}"
+    numbers = {"computed": shown, "stated": text, "points": len(cells), "outside": len(outside)}
+    lines = tuple(table.lines[each.row] for each in outside[1:])
+    return TableFinding(table.lines[cell.row], cell.heading, words, numbers, lines, plain)
+
+
+def _notes(table: AuditedTable) -> list[TableColumn]:
+    """Return the columns of notes that say of what a bound is, without those of places."""
+    places = ("place", "section", "where")
+    return [each for name, each in table.columns.items() if table.role(name) == COMMENT and name not in places]
+
+
+def _point(table: AuditedTable, row: int) -> str:
+    """Return the point of a row in words: `128 MiB`."""
+    words = []
+    for name, column in table.columns.items():
+        role = table.roles.columns.get(name)
+        if role is not None and role.role == POINT:
+            unit = FACTOR_OF_SIZES.get(role.unit)
+            digits = column.digits[row]
+            size = format_size(int(float(digits) * unit)) if unit and digits else ""
+            words.append(re.sub(r"(?<=\d)(?=[A-Z])", " ", size) or column.texts[row])
+    return " against ".join(words)
 
 
 def other_formula(table: AuditedTable) -> Iterator[TableFinding]:

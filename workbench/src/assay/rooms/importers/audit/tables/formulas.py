@@ -16,7 +16,9 @@ from assay.rooms.importers.work.table_formula import (
     FormulaNumber,
     Name,
     Node,
+    Operation,
     Text,
+    formula_text,
     headings_of,
 )
 from assay.rooms.importers.work.table_roles import ColumnRole
@@ -75,6 +77,28 @@ def _called(node: Call, place: CellPlace) -> Interval | None:
     if not values or (len(values) < len(found) and node.function in ("sum", "count")):
         return None
     return over_many(node.function, values)
+
+
+def with_operands(node: Node, place: CellPlace) -> str:
+    """Return a formula with the numbers that go in for a row in place of headings and functions: `78.75 / 85.31`."""
+    if isinstance(node, FormulaNumber | Text):
+        return formula_text(node)
+    if not isinstance(node, Operation):
+        value = value_of(node, place)
+        return "?" if value is None else number_words(value.middle)
+    sides = []
+    for part, is_right in ((node.left, False), (node.right, True)):
+        text = with_operands(part, place)
+        is_weaker = isinstance(part, Operation) and (
+            (part.sign in "+-" and node.sign in "*/") or (is_right and node.sign in "-/")
+        )
+        sides.append(f"({text})" if is_weaker else text)
+    return f"{sides[0]} {node.sign} {sides[1]}"
+
+
+def number_words(value: float) -> str:
+    """Return a number with five digits at least, whole ones with groups of three: `78.75`, `125,829,120`."""
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.5g}"
 
 
 def _first_row(place: CellPlace) -> int:

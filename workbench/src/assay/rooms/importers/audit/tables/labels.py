@@ -26,7 +26,7 @@ _INSTANCE = re.compile(r"[a-z][a-z0-9-]{0,9}\.(?:nano|micro|small|medium|large|[
 def spellings(table: AuditedTable) -> Iterator[TableFinding]:
     """Yield names that differ only in case, blanks, hyphens, or in characters that look alike."""
     for column in table.columns.values():
-        if column in table.figures or table.role(column.heading) in (DERIVED, "comment"):
+        if column in table.figures or table.role(column.heading) in (DERIVED, "comment", *LOG):
             continue
         seen: dict[str, str] = {}
         for row in table.rows():
@@ -105,7 +105,9 @@ def unknown_instances(table: AuditedTable) -> Iterator[TableFinding]:
 
 def units_of_cells(table: AuditedTable) -> Iterator[TableFinding]:
     """Yield columns whose cells have units of two kinds, such as MB/s and MiB/s, or Gb/s and GB/s."""
-    for column in table.columns.values():
+    # A list of statements has figures of many kinds in one column.
+    listed = {"what", "place", "value"} <= {heading.casefold() for heading in table.columns}
+    for column in () if listed else table.columns.values():
         units: Counter[str] = Counter()
         first: dict[str, int] = {}
         for row in table.rows():

@@ -82,6 +82,8 @@ def spread_of_repeats(table: AuditedTable) -> Iterator[TableFinding]:
     for figures in table.figures:
         groups: dict[tuple[str, ...], list[int]] = {}
         for row in table.rows():
+            if _is_short_trip(table, figures, row):
+                continue
             if figures.digits[row] and rounded(figures.digits[row]).low > 0 and not summary_function(table, row):
                 groups.setdefault(tuple(column.texts[row] for column in keys), []).append(row)
         repeated = {key: rows for key, rows in groups.items() if len(rows) >= MIN_REPEATS}
@@ -95,6 +97,14 @@ def spread_of_repeats(table: AuditedTable) -> Iterator[TableFinding]:
             numbers = {"factor": about_number(ratios[wide[0]], 3)}
             lines = tuple(table.lines[row] for row in rows[1:])
             yield TableFinding(table.lines[rows[0]], figures.heading, text, {**numbers}, lines)
+
+
+def _is_short_trip(table: AuditedTable, column: TableColumn, row: int) -> bool:
+    """Return whether a figure is a latency below a millisecond, of which the first of a series looks up addresses."""
+    role = table.roles.columns.get(column.heading)
+    if role is None or not role.role.startswith("latency_") or not column.digits[row]:
+        return False
+    return role.unit in ("ns", "us") or (role.unit == "ms" and rounded(column.digits[row]).high < 1)
 
 
 def _ratio(column: TableColumn, rows: list[int]) -> float:

@@ -103,7 +103,7 @@ def _summary_cell(
         return
     cell = rounded(digits[row])
     # A column of sizes or counts may have no sum, and what it has instead is not known.
-    if cell.overlaps(over_many(function, values)):
+    if cell.overlaps(over_many(function, values)) or _counts_pieces(table, column, row, above, function):
         return
     other = next((name for name in _OTHERS[function] if cell.overlaps(over_many(name, values))), "")
     is_figure = column in table.figures or table.role(column.heading) == DERIVED
@@ -113,6 +113,20 @@ def _summary_cell(
     text = f"the {function} of the {len(values)} rows above is {value:.10g}, not {digits[row]}"
     text += f", which is their {other}" if other else ""
     yield TableFinding(table.lines[row], column.heading, text, {"computed": f"{value:.10g}", "printed": digits[row]})
+
+
+def _counts_pieces(table: AuditedTable, column: TableColumn, row: int, above: list[int], function: str) -> bool:
+    """Return whether a sum is right if lines print the price of one piece, and another column has the pieces."""
+    counts = [each for each in table.numeric if each is not column and each.is_whole and function == "sum"]
+    for pieces in counts:
+        values = []
+        for each in above:
+            number = rounded(column.digits[each]) if column.digits[each] else Interval(0.0, 0.0)
+            by = float(pieces.digits[each]) if pieces.digits[each] else 1.0
+            values.append(Interval(number.low * by, number.high * by))
+        if rounded(column.digits[row]).overlaps(over_many(function, values)):
+            return True
+    return False
 
 
 def different_values(table: AuditedTable) -> Iterator[TableFinding]:

@@ -36,11 +36,25 @@ TABLE_RULES: tuple[TableRule, ...] = (
         derived.stated_bounds,
     ),
     TableRule(
+        "bound-at-most-points",
+        "warning",
+        "A bound that a text states holds at half of the points of a table or more, and not at the others.",
+        "arithmetic, as for a bound that does not hold; the text may speak of the points at which it does",
+        derived.bounds_at_most_points,
+    ),
+    TableRule(
         "bound-of-words",
         "warning",
         "A bound that a reader has put for words of a text, such as `<1.5?` for little, does not hold.",
         "arithmetic, with the reader's number: it is written beside the table, and another one may be as good",
         derived.bounds_of_words,
+    ),
+    TableRule(
+        "unit-convention",
+        "note",
+        "Cells that follow from others are in another unit than they say: powers of 1000 for those of 1024.",
+        "arithmetic; GB is often written for GiB, and a reader has to know which it is",
+        derived.unit_conventions,
     ),
     TableRule(
         "cut-off",
@@ -204,15 +218,20 @@ def audit_tables(outputs: Sequence[ToolOutput]) -> list[AuditFinding]:
 
 
 def _finding(rule: TableRule, table: AuditedTable, found: TableFinding) -> AuditFinding:
+    role = table.roles.columns.get(found.column)
+    assumes = role.assumes if role is not None and rule.severity == "error" else ""
+    row = table.lines.index(found.line) if found.line in table.lines else None
     return AuditFinding(
         rule=rule.id,
-        severity=rule.severity,
+        severity="warning" if assumes else rule.severity,
         file=table.source.file,
         line=found.line,
         result=found.column,
         text=found.text,
         numbers={name: str(value) for name, value in found.numbers.items()},
         others=tuple(f"{table.source.file}:{line}" for line in found.lines),
+        plain=f"{found.plain}. Assumed: {assumes}" if assumes and found.plain else found.plain,
+        source=table.roles.source if row is None else table.place_of(row),
     )
 
 
