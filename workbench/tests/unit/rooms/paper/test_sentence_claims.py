@@ -134,6 +134,11 @@ def test_a_pronoun_stands_for_the_target_of_the_sentence_before(check: SentenceC
     assert [found.fault.words for found in check.faults(split_sentences(text, []))] == ["500 MB/s"]
 
 
+def test_a_unit_may_end_a_sentence(check: SentenceCheck) -> None:
+    text = "J. Doe wrote at 5 MB/s. It took 3 ms. That is as much as 4 GB. Fig. 3 shows it."
+    assert len(split_sentences(text, [])) == 4
+
+
 def test_a_number_may_be_of_what_the_sentence_before_names(check: SentenceCheck) -> None:
     text = "We write to the disk in records of 4 KiB. Written was 100 MB/s, and never more than 120 MB/s by any client."
     assert kinds(check, text) == []

@@ -151,15 +151,15 @@ def _named(reading: Reading, item: Quantity) -> tuple[list[Mention], int]:
     if not any(one.dimension == TARGET for one in own):
         own = reading.context(reading.clause_at(item.start))
     targets = [[one for one in reading.within(*piece) if one.dimension == TARGET] for piece in pieces]
-    beside = [[one] if (one := _beside(reading, other)) is not None else [] for other in alike]
-    for groups in (targets if len(set(pieces)) == len(pieces) else [], beside):
+    behind = [[one] if (one := _named_behind(reading, other)) is not None else [] for other in alike]
+    for groups in (targets if len(set(pieces)) == len(pieces) else [], behind):
         names = {one.dimension for group in groups for one in group}
         if len(groups) > 1 and len(names) == 1 and all(len(group) == 1 for group in groups):
             return [one for one in own if one.dimension not in names] + groups[alike.index(item)], 1
     return own, len(alike) + sum(other.until is not None for other in alike)
 
 
-def _beside(reading: Reading, item: Quantity) -> Mention | None:
+def _named_behind(reading: Reading, item: Quantity) -> Mention | None:
     """Return what a number is said to be for directly behind it: `74 MB/s for reads`."""
     for mention in reading.mentions:
         if mention.start > item.end and _FOR.fullmatch(reading.sentence, item.end, mention.start):
