@@ -117,6 +117,26 @@ def test_what_is_wrong_in_a_description_has_its_line(
         assert not (tmp_path / "p.pdf").exists() and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("sentence", "kind", "code"),
+    [
+        ("The disk writes at 900 MB/s.", "wrong number: `900 MB/s`: ", 1),
+        ("The disk is faster than memory for writes.", "contradicted: `faster`: ", 1),
+        ("The disk costs 5 USD a month.", "not supported: `5 USD`: ", 0),
+        ("The disk writes at 300 MB/s.", "", 0),
+    ],
+)
+def test_a_remark_on_a_sentence_ends_with_1_and_a_note_with_0(
+    runs: Path, tmp_path: Path, sentence: str, kind: str, code: int
+) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(f"title: t\nruns: {{a: one}}\nparts:\n  - text: |\n      # Why\n      {sentence}\n")
+    done = run_here(runs, "paper", "check", file)
+    assert done.returncode == code
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith(f"{file}:6: ")]
+    assert [line.removeprefix(f"{file}:6: ").startswith(kind) for line in said] == [True] * bool(kind)
+
+
 def test_without_typst_one_line_names_the_extra_and_other_forms_are_written(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

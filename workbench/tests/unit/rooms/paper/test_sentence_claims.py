@@ -40,6 +40,15 @@ TRUE = (
     "The disk costs 336.82 USD a month, and memory 5.88 USD an hour.",
     "The disk is cheaper than memory.",
     "The archive returned 21.3 GB/s, which is a cached number.",
+    "Memory wrote 4 KiB records at 2,310 MB/s, 23 times what the disk did.",
+    "Random reads of the disk give 92 MB/s with the smallest records of 4 KiB, the next ones give 334 MB/s.",
+    "The disk writes at 400 MB/s, less than twice the 334 MB/s at which it reads 64 KiB records at random.",
+    "With records beyond 4 KiB, the disk writes between 400 and 800 MB/s.",
+    "Writing 4 KiB records, disk and tape together reach 201 MB/s.",
+    "Each of the four clients got 25 MB/s when the disk wrote 4 KiB records.",
+    "The disk writes 4 KiB records at 100 MB/s over a 1 Gbit/s link.",
+    "In an earlier project the disk wrote 4 KiB records at 70 MB/s.",
+    "A cluster of four nodes reached 2.1 GB/s.",
     "NVMe drives are advertised with 7,000 MB/s.",
     "Would the disk be faster than memory with more requests?",
     "Tape has been in use since 1951, and the disk since 1956.",
@@ -63,6 +72,11 @@ FALSE = {
     "The disk costs 336.82 USD a year.": RemarkKind.PRICE,
     "The disk costs 236.82 USD a month.": RemarkKind.PRICE,
     "Memory is cheaper than the disk.": RemarkKind.DIRECTION,
+    "Memory wrote 4 KiB records at 2,610 MB/s, more than the disk did.": RemarkKind.NUMBER,
+    "The disk writes 4 KiB records at 2,310 MB/s, and memory writes them at 100 MB/s.": RemarkKind.NUMBER,
+    "With 4 KiB records the disk reaches 92.1 MB/s for writes and 100 MB/s for random reads.": RemarkKind.NUMBER,
+    "For writes the disk outran memory.": RemarkKind.DIRECTION,
+    "Moving from 4 KiB to 64 KiB records, the write rate of the disk rose eightfold.": RemarkKind.NUMBER,
     "The archive reads records of 4 KiB at random at 21.3 GB/s.": RemarkKind.UNSOUND,
     "The disk writes records of 2 MiB at 900 MB/s.": RemarkKind.UNSUPPORTED,
 }
@@ -102,7 +116,7 @@ def test_what_the_runs_say_or_do_not_speak_of_is_left_alone(check: SentenceCheck
 def test_what_the_runs_contradict_or_do_not_decide_is_named(
     check: SentenceCheck, sentence: str, kind: RemarkKind
 ) -> None:
-    assert kinds(check, sentence) == [kind]
+    assert set(kinds(check, sentence)) == {kind}
 
 
 def test_a_remark_has_the_line_of_its_sentence_and_the_reference_that_mends_it(check: SentenceCheck) -> None:
@@ -118,6 +132,16 @@ def test_a_remark_has_the_line_of_its_sentence_and_the_reference_that_mends_it(c
 def test_a_pronoun_stands_for_the_target_of_the_sentence_before(check: SentenceCheck) -> None:
     text = "We look at the disk. With 4 KiB records it writes 100 MB/s. With 64 KiB records it writes 500 MB/s."
     assert [found.fault.words for found in check.faults(split_sentences(text, []))] == ["500 MB/s"]
+
+
+def test_a_unit_may_end_a_sentence(check: SentenceCheck) -> None:
+    text = "J. Doe wrote at 5 MB/s. It took 3 ms. That is as much as 4 GB. Fig. 3 shows it."
+    assert len(split_sentences(text, [])) == 4
+
+
+def test_a_number_may_be_of_what_the_sentence_before_names(check: SentenceCheck) -> None:
+    text = "We write to the disk in records of 4 KiB. Written was 100 MB/s, and never more than 120 MB/s by any client."
+    assert kinds(check, text) == []
 
 
 def test_numbers_of_references_are_not_questioned(check: SentenceCheck) -> None:

@@ -9,7 +9,7 @@ from assay.rooms.paper.work.claims.comparisons import check_comparisons
 from assay.rooms.paper.work.claims.counts_check import check_counts
 from assay.rooms.paper.work.claims.facts import FactIndex
 from assay.rooms.paper.work.claims.figures_check import check_figures
-from assay.rooms.paper.work.claims.mentions import MentionFinder
+from assay.rooms.paper.work.claims.mention_finder import MentionFinder
 from assay.rooms.paper.work.claims.numbers_check import check_numbers
 from assay.rooms.paper.work.claims.reading import Reading, SentenceFault, read_sentence
 from assay.rooms.paper.work.claims.sentences import Sentence

@@ -39,7 +39,7 @@ def sides_of(reading: Reading, clause: tuple[int, int], claim: Claim, facts: Fac
     None if the sentence does not say what is compared.
     """
     own = reading.within(*clause)
-    marker = None if claim.is_symmetric else _object_at(reading.sentence, clause, claim)
+    marker = _object_at(reading.sentence, clause, claim)
     if marker is None or NEXT_BEST.search(reading.sentence, claim.start, clause[1]):
         return _implied_sides(reading, clause, claim, own, facts)
     start, end = marker
@@ -128,8 +128,7 @@ def _implied_sides(
     targets = [item for item in groups.get(TARGET, []) if item.end <= claim.start or item in reading.carried]
     if not targets and reading.sentence.startswith(" of ", claim.end):
         targets = groups.get(TARGET, [])[:1]
-    is_of_two = claim.factor is None or claim.is_symmetric
-    if claim.sign == 0 and len(groups.get(TARGET, [])) == 2 and is_of_two:
+    if claim.sign == 0 and len(groups.get(TARGET, [])) == 2 and claim.factor is None:
         one, other = groups[TARGET]
         rest = [item for item in reading.context(clause) if item.dimension != TARGET]
         return [one, *rest], [other, *rest], frozenset({TARGET})

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from assay.rooms.paper.work.claims.quantities import FACTOR_VERB, BoundWord, Kind, Quantity
+from assay.rooms.paper.work.claims.quantities import FACTOR_VERB, Kind, Quantity
 from assay.rooms.paper.work.claims.reading import Reading
 
 _RATE_NOUN = (
@@ -32,10 +32,11 @@ _CUES: tuple[tuple[str, str, int], ...] = (
     (
         "rate",
         (
-            r"outperform(?:s|ed|ing)?|outruns?|overtakes?|overtook|topp?(?:s|ed)(?= the| [a-z]+[0-9.])|(?:has|have|"
+            r"outperform(?:s|ed|ing)?|outr[ua]ns?|outd(?:oes|id)|overtakes?|overtook|"
+            r"topp?(?:s|ed)(?= the| [a-z]+[0-9.])|(?:has|have|"
             r"had) the (?:edge|upper hand)|beats?|beaten|outpac(?:es?|ed)|exceed(?:s|ed)?|(?:is|are|was|were|"
             r"comes?) (?:well |far |"
-            r"clearly )?ahead(?: of)?|surpass(?:es|ed)?|leads? (?:over )?(?=the|over)"
+            r"clearly )?ahead(?: of)?|ahead of|surpass(?:es|ed)?|leads? (?:over )?(?=the|over)"
         ),
         1,
     ),
@@ -85,11 +86,6 @@ _SLIGHTLY = re.compile(
     r"\b(?:slightly|a little|marginally|somewhat|a bit|hardly|barely|just|scarcely|minimally)\s(?:\w+ )?$",
     re.IGNORECASE,
 )
-_ADVANTAGE = re.compile(
-    r"\b(?P<most>(?:largest|greatest|highest|biggest) )?(?:advantage|lead|margin|superiority)\b|"
-    r"\b(?P<differ>differ(?:s|ed)?)\b",
-    re.IGNORECASE,
-)
 _OF_RATE = re.compile(r"\b(?:fast|quick|slow|rate|throughput|bandwidth|speed|iops)\b", re.IGNORECASE)
 _PASSIVE = re.compile(r"\b(?:is|are|was|were) (?:\w+ )?$")
 
@@ -105,7 +101,8 @@ _RATIO_NOUN = re.compile(
 
 _RAISE = (
     r"rais(?:es?|ed|ing)|increas(?:es?|ed|ing)|grows?|grew|gain(?:s|ed|ing)?|improv(?:es?|ed|ing)|rises?|rose|climbs?|"
-    r"adds?|added|speeds? up"
+    r"adds?|added|speeds? up|lift(?:s|ed|ing)?|boost(?:s|ed)?|"
+    r"(?:yields?|gives?|gave|brings?|brought)(?= [0-9.]+ (?:%|percent|times) (?:more|higher))"
 )
 
 _LOWER = (
@@ -140,7 +137,6 @@ class Claim:
         is_negated: It is denied.
         is_slight: Only a small difference is claimed.
         is_of_groups: Both sides are groups of targets.
-        is_symmetric: The factor may be that of either side to the other.
     """
 
     measure: str
@@ -151,7 +147,6 @@ class Claim:
     is_negated: bool = False
     is_slight: bool = False
     is_of_groups: bool = False
-    is_symmetric: bool = False
 
 
 def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
@@ -163,7 +158,7 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
                 negated = _is_negated(text[clause[0] : match.start()])
                 factor = _factor_before(reading, match.start()) or _factor_after(reading, match.end(), clause[1])
                 turned = _is_passive(text, match)
-                if not measure and _THINGS.match(text, match.end()):
+                if not measure and (_THINGS.match(text, match.end()) or _is_bound(reading, match.end())):
                     continue
                 what = measure or _measure_of(text[slice(*clause)])
                 slight = _SLIGHTLY.search(text, 0, match.start()) is not None
@@ -177,7 +172,6 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
             own = text[item.start : noun.end()]
             measure = "rate" if _OF_RATE.search(own) else _measure_of(text[slice(*clause)])
             found.append(Claim(measure, 0, item.start, noun.end(), item))
-    found += _advantages(reading, clause, found)
     for match in _EQUALITY.finditer(text, *clause):
         if not any(match.start() < other.end and other.start < match.end() for other in found):
             found.append(
@@ -193,22 +187,9 @@ def claims_of(reading: Reading, clause: tuple[int, int]) -> list[Claim]:
     return found
 
 
-def _advantages(reading: Reading, clause: tuple[int, int], others: list[Claim]) -> list[Claim]:
-    """Return claims of an advantage with its factor: `the largest advantage of memory, 40×`."""
-    match = _ADVANTAGE.search(reading.sentence, *clause)
-    factors = [
-        item
-        for item in reading.quantities
-        if clause[0] <= item.start < clause[1] and (item.kind is Kind.RATIO or _is_factor(reading, item))
-    ]
-    if match is None or others or len(factors) != 1:
-        return []
-    factor = replace(factors[0], kind=Kind.RATIO)
-    if match["differ"]:
-        return [Claim(_measure_of(reading.words_of(clause)), 0, match.start(), match.end(), factor, is_symmetric=True)]
-    if match["most"]:
-        factor = replace(factor, bound=BoundWord.UP_TO)
-    return [Claim(_measure_of(reading.words_of(clause)), 1, match.start(), match.end(), factor)]
+def _is_bound(reading: Reading, end: int) -> bool:
+    """Return whether a comparing word only bounds a number: `less than twice the rate`."""
+    return any(reading.sentence[end : item.start].strip() in ("than", "than the") for item in reading.quantities)
 
 
 def _is_negated(before: str) -> bool:

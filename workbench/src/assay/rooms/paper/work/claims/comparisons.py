@@ -57,7 +57,7 @@ def _check_change(
     last, first = change
     keys = frozenset(last.dimension.split("|"))
     rest = [item for item in reading.context(clause) if not keys & set(item.dimension.split("|"))]
-    if not rest and not any(mention.dimension == TARGET for mention in change):
+    if not rest and len({(cell.target, cell.operation) for cell in cells_of(facts, change)}) > 1:
         return None
     return _compare_both(reading, clause, claim, [last, *rest], [first, *rest], keys, facts)
 

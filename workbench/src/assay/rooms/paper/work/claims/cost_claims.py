@@ -44,18 +44,19 @@ def check_cost_claim(
             if fits
             else SentenceFault(RemarkKind.NUMBER, words, f"the data say {numbers.ratio(example[0])}: {text}")
         )
-    agree = (
-        [ratio for ratio, _, _ in ratios if (ratio > 1) is (claim.sign > 0) and ratio != 1]
-        if claim.sign
-        else [ratio for ratio, _, _ in ratios if abs(ratio - 1) <= 0.05]
-    )
-    if claim.is_negated:
-        return (
-            SentenceFault(RemarkKind.DIRECTION, words, f"the data say that it is so: {text}")
-            if len(agree) == len(ratios)
-            else None
-        )
-    return None if agree else SentenceFault(RemarkKind.DIRECTION, words, f"the data say otherwise: {text}")
+    return _judge_direction(claim, words, [ratio for ratio, _, _ in ratios], text)
+
+
+def _judge_direction(claim: Claim, words: str, ratios: list[float], text: str) -> SentenceFault | None:
+    """Return a fault if no ratio of costs has the direction of a claim, or if all have one that it denies."""
+    if claim.sign:
+        agree = [ratio for ratio in ratios if (ratio > 1) is (claim.sign > 0) and ratio != 1]
+    else:
+        agree = [ratio for ratio in ratios if abs(ratio - 1) <= 0.05]
+    if not claim.is_negated:
+        return None if agree else SentenceFault(RemarkKind.DIRECTION, words, f"the data say otherwise: {text}")
+    is_so = len(agree) == len(ratios)
+    return SentenceFault(RemarkKind.DIRECTION, words, f"the data say that it is so: {text}") if is_so else None
 
 
 def _costs_of(side: Sequence[Mention], facts: FactIndex) -> list[StatedFigure]:

@@ -13,8 +13,6 @@ from assay.rooms.paper.work.claims.quantities import BoundWord, Kind, Quantity
 
 def stated_ratios(claim: Claim, factor: Quantity) -> list[Quantity]:
     """Return what the ratio of the first side to the second would be: one quantity for each way to read the claim."""
-    if claim.is_symmetric:
-        return [factor, _inverse(factor)]
     if factor.kind is Kind.RATIO:
         if claim.sign < 0 and factor.value > 1:
             return [_inverse(factor)]

@@ -2,6 +2,7 @@
 
 import re
 
+from assay.report import numbers
 from assay.rooms.paper.work.claims.facts import FactIndex, StatedFigure
 from assay.rooms.paper.work.claims.mentions import TARGET
 from assay.rooms.paper.work.claims.quantities import BoundWord, Kind, Quantity, relative_distance
@@ -15,8 +16,13 @@ _PERIODS: tuple[tuple[str, str], ...] = (
     ("month", r"(?:per|a|each|every|/) ?month|monthly|/mo\b"),
     ("year", r"(?:per|a|each|every|one|/|1) ?-?year|yearly|annual(?:ly)?|twelve months|12 months"),
 )
+_HOURS = {"day": 24, "week": 168, "month": 730, "year": 8760}
+"""Hours of a period; a month is a twelfth of a year."""
+_MONTH_SLACK = 0.04
 _OTHER_UNIT = re.compile(
-    r"\bper (?:TB|GB|TiB|GiB|GB/s|MB/s|IOPS|request|node|server|job|operation|million)|/(?:TB|GB|GiB|TiB)\b", re.I
+    r"\b(?:per|for each|for every|each) (?:TB|GB|TiB|GiB|GB/s|MB/s|IOPS|request|node|server|job|operation|"
+    r"million)|/(?:TB|GB|GiB|TiB)\b",
+    re.I,
 )
 _PER_TERABYTE = re.compile(r"\bper (?:usable )?(?:TB|terabyte)|/TB\b", re.IGNORECASE)
 _DIFFERENCE = re.compile(r"\s(?:more|less|cheaper|saved|below|above|higher|lower)\b")
@@ -92,19 +98,29 @@ def _check_money(reading: Reading, item: Quantity, clause: tuple[int, int], fact
     if period == "-" or (period != "TB-month" and _OTHER_UNIT.search(after)):
         return None
     fitting = [figure for figure in own if figure.period == period] if period else own
+    is_derived = not fitting and period in _HOURS and re.search(r"\bhour", reading.sentence) is not None
+    if is_derived:
+        fitting = [_over(figure, period) for figure in own if figure.period == "hour"]
     other = next((figure for figure in own if item.agrees_with(figure.value)), None)
     if not fitting and other is not None and item.bound in (BoundWord.EXACT, BoundWord.ABOUT):
         text = f"that is the cost of a {other.period}, not of a {period}: {other.text} (run {other.run})"
         return SentenceFault(RemarkKind.PRICE, item.text, text)
     if not fitting or any(item.agrees_with(figure.value) or _in_range(item, figure) for figure in fitting):
         return None
-    if _is_derived(item, fitting):
-        return None
     near = min(fitting, key=lambda figure: relative_distance(figure.value, item.value))
+    is_near = is_derived and relative_distance(near.value, item.value) < _MONTH_SLACK
+    if is_near or _is_derived(item, fitting):
+        return None
     text = f"the data have {near.text}{f' a {near.period}' if near.period else ''} (run {near.run})"
     if other is not None:
         text = f"that is the cost of a {other.period}, not of a {period}; {text}"
     return SentenceFault(RemarkKind.PRICE, item.text, f"{text}{f'; write {near.reference}' if near.reference else ''}")
+
+
+def _over(figure: StatedFigure, period: str) -> StatedFigure:
+    """Return a cost of an hour as that of a longer period, for a sentence that derives one from the other."""
+    value = figure.value * _HOURS[period]
+    return figure._replace(value=value, period=period, text=f"{figure.text}, {numbers.significant(value)}")
 
 
 def _in_range(item: Quantity, figure: StatedFigure) -> bool:

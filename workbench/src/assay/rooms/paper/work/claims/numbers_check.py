@@ -1,44 +1,39 @@
 """Whether the rates and latencies in a sentence are those that the runs have."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 
 from assay.model.units import about_latency
 from assay.report import numbers
-from assay.report.numbers import median
 from assay.rooms.paper.work.claims.facts import Cell, FactIndex, Measured
 from assay.rooms.paper.work.claims.mentions import OPERATION, TARGET, WORKLOAD, Mention, by_dimension, narrowed
-from assay.rooms.paper.work.claims.quantities import BoundWord, Kind, Quantity, relative_distance
-from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceFault, cells_of, is_about_results
-
-_MEAN = re.compile(r"\b(?:means?|average[sd]?|averaging|on average)\b", re.IGNORECASE)
-_TOP = re.compile(
-    r"\b(?:highest|maximum|max|maxim\w+|peak(?:s|ed|ing)?|best|fastest|top(?:s|ped)?|never (?:more|above|exceeds?))\b",
-    re.I,
+from assay.rooms.paper.work.claims.number_sets import (
+    EVERY,
+    MEAN,
+    Group,
+    agrees,
+    groups_of,
+    has_all,
+    is_one_of,
+    values_of,
 )
-_BOTTOM = re.compile(r"\b(?:lowest|minimum|min|slowest|worst|never (?:less|below))\b", re.IGNORECASE)
-_TOGETHER = re.compile(r"\b(?:together|in total|combined|sum|altogether|add up)\b", re.IGNORECASE)
-_INTERVAL = re.compile(r"\b(?:intervals?|confidence|uncertainty)\b|±", re.IGNORECASE)
+from assay.rooms.paper.work.claims.quantities import BoundWord, Kind, Quantity, relative_distance
+from assay.rooms.paper.work.claims.reading import (
+    Reading,
+    RemarkKind,
+    SentenceFault,
+    cells_of,
+    is_about_results,
+    shares_axis,
+)
+
 _LATENCY = re.compile(
     r"\b(?:latenc(?:y|ies)|response times?|delays?|p[0-9]{2}(?:\.[0-9]+)?|percentiles?|round[ -]trips?|ping)\b", re.I
 )
-_SHARE_WITHIN = re.compile(r"\b([0-9]{2}(?:\.[0-9]+)?) (?:%|percent|of 100|in 100)(?= )", re.IGNORECASE)
-_ALL_TARGETS = re.compile(
-    r"\b(?:all|every|each|none|no|any)(?: of the)? (?:\w+ ){0,2}?(?:servers?|options?|types?|targets?|"
-    r"systems?|instances?)\b",
-    re.I,
-)
-_RANGE_SLACK = 1.25
-"""The ends of a range may be so much beyond those of the numbers."""
 _WHAT = (TARGET, OPERATION, WORKLOAD)
 _TAKES = re.compile(
-    r"\b(?:takes?|took|needs?|needed|lasts?|lasted|answers?|answered|finished|completed|within [0-9.]+)\b",
+    r"\b(?:takes?|took|needs?|needed|lasts?|lasted|answers?|answered|finished|completed?|within [0-9.]+)\b",
     re.IGNORECASE,
-)
-_EVERY = re.compile(r"\b(?:all|every|each|any|always|throughout|everywhere)\b", re.IGNORECASE)
-_PERCENTILE = re.compile(
-    r"\bp(?P<short>[0-9]{2}(?:\.[0-9]+)?)\b|\b(?P<long>[0-9]{2}(?:\.[0-9]+)?)(?:st|nd|rd|th)?[ -]percentile", re.I
 )
 _CACHE = re.compile(r"\b(?:cach\w+|memory|page cache|ram|impossible)\b", re.IGNORECASE)
 _DIFFERENCE = re.compile(
@@ -51,12 +46,8 @@ _EACH = re.compile(
     r",?\s(?:each|apiece|per (?:process|client|thread|server|host|node|lane|stream|task|disk|core|TB|dollar))\b", re.I
 )
 """Behind a share of a rate, which no result has."""
-_GAP = re.compile(r"\b(?:gaps?|differences?|advantage|lead|margin|differ|apart)\b", re.IGNORECASE)
-_CHANGES = re.compile(
-    r"\b(?:grow|grew|ris|rose|rais|increas|climb|lift|improv|gain|jump|fall|fell|drop|sink|sank|shrink|declin|"
-    r"lower|halv|doubl|"
-    r"tripl|goes|went|go|brings?|scal)",
-    re.IGNORECASE,
+_EACH_OF = re.compile(
+    r"\beach of (?:the|its|these|those|them)\b|\bper[- ](?:process|client|server|host|node|dollar|core)\b", re.I
 )
 _UNCACHED = re.compile(
     r"\b(?:(?:without|past|bypass\w*|no|not from) (?:the |a |any )?(?:page )?cache|"
@@ -68,7 +59,9 @@ _UNIT_FACTORS = tuple(
         {base**power for base in (8.0, 1000.0, 1e6, 1.024, 1.024**2, 1.024**3, 8.388608, 8.192) for power in (1, -1)}
     )
 )
-Group = list[tuple[Cell, Measured]]
+_WHOLE = re.compile(r"\b(?:all|across|every|throughout|rang(?:e|es|ed|ing)|band)\b", re.IGNORECASE)
+"""Words for a range of all results; else it may be that of some of them."""
+_FOR = re.compile(r" (?:for|in|on|of|from|with|at) (?:the )?", re.IGNORECASE)
 _RATE_KINDS = (Kind.THROUGHPUT, Kind.OPERATIONS)
 
 
@@ -81,7 +74,9 @@ def check_numbers(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
         clause = reading.clause_at(item.start)
         if _NETWORK.match(reading.sentence, item.end) or _EACH.match(reading.sentence, (item.until or item).end):
             continue
-        if reading.is_open(clause) or reading.is_elsewhere(clause) or _DIFFERENCE.match(reading.sentence, item.end):
+        if _EACH_OF.search(reading.words_of(clause)) or reading.is_elsewhere(item):
+            continue
+        if reading.is_open(clause) or _DIFFERENCE.match(reading.sentence, item.end):
             continue
         finding = _check(reading, item, clause, facts)
         if finding is not None:
@@ -92,7 +87,7 @@ def check_numbers(reading: Reading, facts: FactIndex) -> list[SentenceFault]:
 def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: FactIndex) -> SentenceFault | None:
     words = reading.words_of(clause)
     mentions = _bound_mentions(reading, item, clause)
-    if not is_about_results(mentions) and not _is_of_all(reading, mentions):
+    if not is_about_results(mentions):
         return None
     if item.kind is Kind.TIME and not _is_latency(reading, mentions):
         return None
@@ -104,55 +99,72 @@ def _check(reading: Reading, item: Quantity, clause: tuple[int, int], facts: Fac
         cells = [cell for cell in cells if not cell.is_false] or cells
     if not cells:
         return _nothing_measured(item, mentions, facts, reading)
-    values = _values(cells, item, words)
+    values = values_of(cells, item, words)
     if not values:
-        return _other_unit(item, cells)
-    if item.until is None and item.bound in (BoundWord.EXACT, BoundWord.ABOUT):
-        values = _values(cells_of(facts, narrowed(mentions)), item, words) or values
-    groups = _groups(values, mentions, facts, item, words)
-    is_every = item.bound in (BoundWord.MORE, BoundWord.LESS) and _EVERY.search(words) is not None
-    if item.bound in (BoundWord.MIN, BoundWord.MAX) or is_every:
-        plain = _values(cells_of(facts, narrowed(mentions)), item, words)
-        groups = [group for group in (values, plain) if group]
-    if len(values) > 1 and _MEAN.search(words):
-        groups = [group for group in groups if len(group) > 1]
-    has_all = item.until is not None and _has_all(item, item.until, values)
-    if has_all or any(_agree(item, words, group) for group in groups):
-        return _swapped(item, values, facts) or _unsound(item, values, reading)
-    if (
-        item.until is None
-        and item.bound in (BoundWord.EXACT, BoundWord.ABOUT)
-        and _is_start(reading, item)
-        and any(item.agrees_with(value) for value in _elsewhere(mentions, item, words, facts))
-    ):
         return None
-    if _agrees_at_other_points(reading, item, clause, facts, words):
+    if item.until is None and item.bound in (BoundWord.EXACT, BoundWord.ABOUT):
+        values = values_of(cells_of(facts, narrowed(mentions)), item, words) or values
+    groups = groups_of(values, mentions, facts, item, words)
+    is_every = item.bound in (BoundWord.MORE, BoundWord.LESS) and EVERY.search(words) is not None
+    if item.bound in (BoundWord.MIN, BoundWord.MAX) or is_every:
+        plain = values_of(cells_of(facts, narrowed(mentions)), item, words)
+        groups = [group for group in (values, plain) if group]
+    if len(values) > 1 and MEAN.search(words):
+        groups = [group for group in groups if len(group) > 1]
+    is_whole = item.until is not None and has_all(item, item.until, values)
+    if is_whole or any(agrees(item, words, group) for group in groups):
+        return _swapped(item, values, facts) or _unsound(item, values, reading)
+    if _agrees_more_widely(reading, item, facts, words):
         return None
     return _wrong(item, values, words, facts)
 
 
-def _agrees_at_other_points(
-    reading: Reading, item: Quantity, clause: tuple[int, int], facts: FactIndex, words: str
-) -> bool:
-    """Return whether a number is one of several in a clause, and agrees at a point that the sentence names elsewhere.
+def _agrees_more_widely(reading: Reading, item: Quantity, facts: FactIndex, words: str) -> bool:
+    """Return whether a number is one of results that the sentence, or the one before it, may mean as well.
 
-    Where a clause has more numbers than points, the one point beside another number may not be this number's.
+    These are all that its words name, in any order. Where a sentence has more numbers than names of a property, it may
+    name another value of that property in words that are not understood.
     """
-    alike = [other for other in reading.quantities if other.kind is item.kind and clause[0] <= other.start < clause[1]]
-    mentions = _bound_mentions(reading, item, clause)
-    groups = by_dimension(reading.within(*clause))
-    free = {name for name, group in groups.items() if name not in _WHAT and len(group) < len(alike)}
-    if len(alike) < 2 or not free:
+    own, alike = _named(reading, item)
+    groups = by_dimension(own)
+    before = [one for one in reading.before if not any(shares_axis(one.dimension, name) for name in groups)]
+    sets = [cells_of(facts, chosen) for chosen in (own, [*own, *before])]
+    if item.bound in (BoundWord.MIN, BoundWord.MAX):
+        values = values_of(sets[-1], item, words)
+        return any(agrees(item, words, group) for group in groups_of(values, [], facts, item, words))
+    if item.until is not None and _WHOLE.search(words):
         return False
-    wider = [mention for mention in mentions if mention.dimension not in free]
-    wider += [mention for mention in reading.mentions if mention.dimension in free]
-    return any(item.agrees_with(value.median) for _, value in _values(cells_of(facts, wider), item, words))
+    for name in [name for name, group in groups.items() if len(group) < alike]:
+        cells = cells_of(facts, [one for one in own if one.dimension != name])
+        sets.append([cell for cell in cells if name in _WHAT or cell.row.case.axes.keys() & set(name.split("|"))])
+    return any(is_one_of(item, values_of(cells, item, words), words) for cells in sets)
 
 
-def _is_of_all(reading: Reading, mentions: Sequence[Mention]) -> bool:
-    """Return whether a sentence speaks of all targets: `all eight servers read ...`."""
-    has_operation = any(mention.dimension == OPERATION for mention in mentions)
-    return has_operation and _ALL_TARGETS.search(reading.sentence) is not None
+def _named(reading: Reading, item: Quantity) -> tuple[list[Mention], int]:
+    """Return all mentions that may bind a number, and how many numbers of its kind share them.
+
+    Where each number has a clause with one target, or stands directly before what it is for, only this binds it.
+    """
+    alike = [other for other in reading.quantities if other.kind is item.kind]
+    pieces = [reading.clause_at(other.start) for other in alike]
+    own = list(reading.mentions)
+    if not any(one.dimension == TARGET for one in own):
+        own = reading.context(reading.clause_at(item.start))
+    targets = [[one for one in reading.within(*piece) if one.dimension == TARGET] for piece in pieces]
+    behind = [[one] if (one := _named_behind(reading, other)) is not None else [] for other in alike]
+    for groups in (targets if len(set(pieces)) == len(pieces) else [], behind):
+        names = {one.dimension for group in groups for one in group}
+        if len(groups) > 1 and len(names) == 1 and all(len(group) == 1 for group in groups):
+            return [one for one in own if one.dimension not in names] + groups[alike.index(item)], 1
+    return own, len(alike) + sum(other.until is not None for other in alike)
+
+
+def _named_behind(reading: Reading, item: Quantity) -> Mention | None:
+    """Return what a number is said to be for directly behind it: `74 MB/s for reads`."""
+    for mention in reading.mentions:
+        if mention.start > item.end and _FOR.fullmatch(reading.sentence, item.end, mention.start):
+            return mention
+    return None
 
 
 def _is_latency(reading: Reading, mentions: Sequence[Mention]) -> bool:
@@ -173,17 +185,6 @@ def _without_absent(mentions: Sequence[Mention], facts: FactIndex) -> list[Menti
         if mention.pairs or len(values) > 1:
             kept.append(mention)
     return kept
-
-
-def _is_start(reading: Reading, item: Quantity) -> bool:
-    """Return whether a number is where something comes from: `from 231 to 126 µs`."""
-    return re.search(r"\b(?:from|instead of|against|than|not) (?:\w+ )?$", reading.sentence[: item.start]) is not None
-
-
-def _elsewhere(mentions: Sequence[Mention], item: Quantity, words: str, facts: FactIndex) -> list[float]:
-    """Return the numbers of other targets at the same point."""
-    rest = [mention for mention in mentions if mention.dimension != TARGET]
-    return [value.median for _, value in _values(cells_of(facts, rest), item, words)]
 
 
 def _swapped(item: Quantity, values: Group, facts: FactIndex) -> SentenceFault | None:
@@ -217,103 +218,6 @@ def _bound_mentions(reading: Reading, item: Quantity, clause: tuple[int, int]) -
     return kept
 
 
-def _values(cells: Iterable[Cell], item: Quantity, words: str) -> list[tuple[Cell, Measured]]:
-    """Return the numbers of results that a quantity may be one of."""
-    found = [(cell, value) for cell in cells for value in cell.values(item.kind)]
-    if item.kind is not Kind.TIME:
-        return found
-    wanted = {f"p{match['short'] or match['long']}" for match in _PERCENTILE.finditer(words)}
-    wanted |= {f"p{match[1]}" for match in _SHARE_WITHIN.finditer(words)}
-    if re.search(r"\bmedian\b|\bhalf of (?:its|the|all)\b", words, re.I):
-        wanted.add("p50")
-    if _MEAN.search(words):
-        wanted.add("mean")
-    return [pair for pair in found if not wanted or pair[1].name in wanted]
-
-
-def _groups(values: Group, mentions: Sequence[Mention], facts: FactIndex, item: Quantity, words: str) -> list[Group]:
-    """Return the sets of numbers of which a mean, extreme or range may be: all, those of a target, an operation, a run.
-
-    A superlative may also be among the other values of each dimension that the sentence names.
-    """
-    keys: tuple[Callable[[Cell], object], ...] = (
-        lambda cell: (cell.run,),
-        lambda cell: (cell.run, cell.target),
-        lambda cell: (cell.run, cell.target, cell.operation),
-        lambda cell: (cell.run, cell.operation),
-        lambda cell: (cell.run, cell.row.case.workload, cell.operation),
-        lambda cell: (cell.run, cell.target, cell.row.case.workload, cell.operation),
-    )
-    found = [values]
-    for key in keys:
-        ordered = sorted(values, key=lambda pair: str(key(pair[0])))
-        found += [list(group) for _, group in groupby(ordered, key=lambda pair: str(key(pair[0])))]
-    if _TOP.search(words) or _BOTTOM.search(words):
-        for dimension in by_dimension(mentions):
-            if dimension != TARGET:
-                rest = [mention for mention in mentions if mention.dimension != dimension]
-                found.append(_values(cells_of(facts, rest), item, words))
-    return [group for group in found if group]
-
-
-def _agree(item: Quantity, words: str, group: Group) -> bool:
-    """Return whether a quantity is what a set of numbers says, by the words of its clause."""
-    medians = [value.median for _, value in group]
-    if item.until is not None:
-        return _range_agrees(item, item.until, group, _CHANGES.search(words) is not None)
-    if item.bound is BoundWord.UP_TO:
-        return item.low <= max(medians) <= item.high
-    if item.bound is BoundWord.MIN:
-        least = min((value for _, value in group), key=lambda value: value.median)
-        return item.agrees_with(least.median) or (least.low is not None and item.low <= least.low <= item.high)
-    if item.bound is BoundWord.MAX:
-        return max(medians) <= item.high
-    if item.bound in (BoundWord.MORE, BoundWord.LESS) and _EVERY.search(words):
-        return all(map(item.agrees_with, medians))
-    if _MEAN.search(words) and item.kind is not Kind.TIME:
-        return item.agrees_with(sum(medians) / len(medians)) or item.agrees_with(median(medians))
-    if _TOP.search(words) and not _BOTTOM.search(words) and item.kind is not Kind.TIME:
-        return item.agrees_with(max(medians))
-    if _BOTTOM.search(words) and not _TOP.search(words) and item.kind is not Kind.TIME:
-        return item.agrees_with(min(medians))
-    derived = list(medians)
-    if _GAP.search(words):
-        derived += [abs(one - other) for one in medians for other in medians]
-    if _TOGETHER.search(words):
-        derived.append(sum(medians))
-    if _INTERVAL.search(words):
-        derived += [end for _, value in group for end in (value.low, value.high) if end is not None]
-    if re.search(r"\bmedian\b", words, re.I):
-        derived.append(median(medians))
-    return any(item.agrees_with(value) for value in derived)
-
-
-def _has_all(low: Quantity, high: Quantity, group: Group) -> bool:
-    """Return whether a range has all of a set of numbers inside, and is not much wider."""
-    medians = [value.median for _, value in group]
-    is_near = min(medians) <= _RANGE_SLACK * low.value and high.value <= _RANGE_SLACK * max(medians)
-    return is_near and low.low <= min(medians) and max(medians) <= high.high
-
-
-def _range_agrees(low: Quantity, high: Quantity, group: Group, is_change: bool) -> bool:
-    """Return whether a range is that of a set of numbers, or an interval of one of them.
-
-    The ends of a change, `grows from 92 to 334 MB/s`, may be any of the numbers.
-    """
-    medians = [value.median for _, value in group]
-    if len(medians) > 1 and low.low <= min(medians) <= low.high and high.low <= max(medians) <= high.high:
-        return True
-    for _, value in group:
-        if (
-            value.low is not None
-            and value.high is not None
-            and low.agrees_with(value.low)
-            and high.agrees_with(value.high)
-        ):
-            return True
-    return is_change and any(map(low.agrees_with, medians)) and any(map(high.agrees_with, medians))
-
-
 def _unsound(item: Quantity, values: Group, reading: Reading) -> SentenceFault | None:
     """Return a fault if a number agrees only with results that are cached or impossible, and nothing says so."""
     same = [cell for cell, value in values if item.low <= value.median <= item.high]
@@ -333,7 +237,7 @@ def _wrong(item: Quantity, values: Group, words: str, facts: FactIndex) -> Sente
         for factor in _UNIT_FACTORS:
             other = item.times(factor)
             same = [(cell, value) for cell, value in values if other.low <= value.median <= other.high]
-            if same and _is_unit_swap(item, factor):
+            if same and _is_unit_swap(item, factor, len(values)):
                 cell, value = same[0]
                 what = f"{_text(cell, value, item.kind)} ({cell.text()}, run {cell.run})"
                 return SentenceFault(
@@ -347,15 +251,15 @@ def _wrong(item: Quantity, values: Group, words: str, facts: FactIndex) -> Sente
         low, high = (_text(*pair, item.kind) for pair in (ordered[0], ordered[-1]))
         closest = f"the closest is {near.text()}, {_text(near, value, item.kind)}"
         what = f"{numbers.count(len(values))} results that fit have {low} to {high}; {closest} (run {near.run})"
-    if _MEAN.search(words) and len(values) > 1:
+    if MEAN.search(words) and len(values) > 1:
         mean = sum(value.median for _, value in values) / len(values)
         what += f"; their mean is {_amount(mean, item.kind, near)}"
     return SentenceFault(RemarkKind.NUMBER, ends, f"{what}{_mend(near, item, facts)}")
 
 
-def _is_unit_swap(item: Quantity, factor: float) -> bool:
-    """Return whether another unit explains a difference: small factors only for numbers that are written exactly."""
-    return factor not in (1.024, 1 / 1.024) or item.high / item.low < 1.02
+def _is_unit_swap(item: Quantity, factor: float, count: int) -> bool:
+    """Return whether another unit explains a difference; a small one only for an exact number of one result."""
+    return not 0.9 < factor < 1.1 or (count == 1 and item.high / item.low < 1.02)
 
 
 def _mend(cell: Cell, item: Quantity, facts: FactIndex) -> str:
@@ -374,19 +278,6 @@ def _amount(value: float, kind: Kind, cell: Cell) -> str:
     if kind is Kind.TIME:
         return about_latency(value)
     return f"{numbers.significant(value)} {'operations/s' if cell.row.is_counted else 'IOPS'}"
-
-
-def _other_unit(item: Quantity, cells: Sequence[Cell]) -> SentenceFault | None:
-    """Return a finding if the results have no number in this unit, but the same number in another one."""
-    for kind, scale in ((Kind.THROUGHPUT, 1e6), (Kind.OPERATIONS, 1.0), (Kind.TIME, 1e6), (Kind.TIME, 1e3)):
-        if kind is item.kind:
-            continue
-        for cell in cells:
-            for value in cell.values(kind):
-                if item.low / item.scale * scale <= value.median <= item.high / item.scale * scale:
-                    text = f"the unit is wrong: {cell.text()} is {_text(cell, value, kind)} (run {cell.run})"
-                    return SentenceFault(RemarkKind.UNIT, item.text, text)
-    return None
 
 
 def _nothing_measured(

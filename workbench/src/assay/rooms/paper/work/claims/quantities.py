@@ -90,7 +90,9 @@ _WORDS |= {
 _FRACTIONS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}
 _FACTORS = {"twice": 2.0, "double": 2.0, "doubles": 2.0, "doubled": 2.0, "doubling": 2.0, "thrice": 3.0}
 _FACTORS |= {"triple": 3.0, "triples": 3.0, "tripled": 3.0, "quadruple": 4.0, "quadruples": 4.0, "quadrupled": 4.0}
-_FACTORS |= {"halves": 0.5, "halved": 0.5, "twofold": 2.0, "threefold": 3.0, "fourfold": 4.0, "tenfold": 10.0}
+_FACTORS |= {"halves": 0.5, "halved": 0.5}
+_FACTORS |= {f"{word}fold": float(value) for word, value in _WORDS.items() if value > 1}
+_FACTORS |= {"twofold": 2.0}
 _FACTOR_VERB = re.compile(r"\w+(?:es|ed)\b|(?:double|triple|quadruple)(?! (?:the|that|of|as)\b)", re.IGNORECASE)
 FACTOR_VERB = "(verb)"
 """Unit of a factor that a verb states: `doubles`."""
@@ -152,7 +154,7 @@ _NEVER_UNDER = (
     r"never (?:below|under)|never (?:f[ea]lls?|drops?|dropped|goes|went|sinks?|sank|was|were) (?:below|under)"
 )
 _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
-    (BoundWord.MAX, rf"(?:at (?:the )?most|(?:no|not|never) more than|never above|{_NEVER_OVER}|a maximum of|within)"),
+    (BoundWord.MAX, rf"(?:at (?:the )?most|(?:no|not|never) more than|never above|{_NEVER_OVER}|a maximum of)"),
     (BoundWord.MIN, rf"(?:at (?:the very |the )?least|(?:no|not|never) less than|a minimum of|{_NEVER_UNDER})"),
     (BoundWord.UP_TO, r"(?:up to|as much as|as high as|as many as)"),
     (
@@ -170,7 +172,7 @@ _BOUNDS: tuple[tuple[BoundWord, str], ...] = (
     ),
     (
         BoundWord.LESS,
-        r"(?:less than|fewer than|under|below|lower than|short of|smaller than|not even|slower than|well under)",
+        r"(?:less than|fewer than|under|below|lower than|short of|smaller than|not even|slower than|well under|within)",
     ),
 )
 _BOUND_BEFORE = [

@@ -5,8 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from assay.rooms.paper.work.claims.facts import COUNTED_KEYS, Cell, FactIndex
-from assay.rooms.paper.work.claims.mentions import TARGET, WORKLOAD, Mention, MentionFinder, by_dimension, pairs_of
+from assay.rooms.paper.work.claims.facts import Cell, FactIndex
+from assay.rooms.paper.work.claims.mention_finder import MentionFinder
+from assay.rooms.paper.work.claims.mentions import (
+    OPERATION,
+    RUN,
+    TARGET,
+    Mention,
+    by_dimension,
+    pairs_of,
+)
 from assay.rooms.paper.work.claims.quantities import Quantity, find_quantities
 from assay.rooms.paper.work.claims.sentences import REFERENCE_CLOSE, REFERENCE_OPEN, Sentence
 
@@ -48,7 +56,8 @@ _CLAUSE = re.compile(
 )
 _PRONOUN = re.compile(r"\b(?:it|its|it's|they|their|both|this|that|these|there|the same)\b", re.IGNORECASE)
 _OPEN_QUESTION = re.compile(
-    r"\b(?:would|could|might|may|should|whether|hypothes\w+|assum\w+|suppos\w+|likely|perhaps|possibly|if|expect\w*|"
+    r"\b(?:would|could(?! be (?:written|read|reread|rewritten|stored|fetched)\b)|might|"
+    r"may|should|(?<!, )whether|hypothes\w+|assum\w+|suppos\w+|likely|perhaps|possibly|if|expect\w*|"
     r"plan(?:s|ned)?|intend\w*|hope\w*|predict\w*|unclear|unknown|must|needs? (?:about |some |at least |"
     r"up to )?[0-9]|requires?|required|wants?|"
     r"target of|goal)\b|\?",
@@ -59,12 +68,18 @@ _EXCEPTION = re.compile(
 )
 _ELSEWHERE = re.compile(
     r"\b(?:vendors?|data ?sheets?|manufacturers?|advertis\w+|claim(?:s|ed)? by|according to|literature|prior work|"
-    r"previous(?:ly)? (?:work|published|studies)|specifi(?:ed|cation|es)|rated|nominal(?:ly)?|theoretical\w*|line rate|"
-    r"link(?:s| speed| of)?|ethernet|interface|nic|sata|sas|pcie|nvme|infiniband|limit(?:s|ed)? (?:of|to|by)|quota|"
-    r"networks? of|carr(?:y|ies)|capacity of|modern|typical(?:ly)? (?:ssd|disk|drive|hard|server)|"
-    r"other studies|et al)\b|\[[0-9]+\]",
+    r"(?:previous(?:ly)?|earlier) (?:work|published|studies|stud(?:y|ies)|projects?|papers?|experiments?)|"
+    r"not part of this|specifi(?:ed|cation|es)|rated|nominal(?:ly)?|theoretical\w*|line rate|"
+    r"nic|sata|sas|pcie|nvme|infiniband|modern|"
+    r"typical(?:ly)? (?:ssd|disk|drive|hard|server)|other studies|et al)\b|\[[0-9]+\]",
     re.IGNORECASE,
 )
+_PART_OF_MACHINE = re.compile(
+    r"\b(?:link(?:s| speed| of)?|ethernet|interface|limit(?:s|ed)? (?:of|to|by)|quota|"
+    r"networks? of|carr(?:y|ies)|capacity of)\b",
+    re.IGNORECASE,
+)
+"""Words for what has a speed by its kind; they apply to numbers that no comma separates from them."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +92,7 @@ class Reading:
         quantities: Those that are no value of an axis.
         clauses: Where its clauses begin and end.
         carried: Targets of the sentence before, if this one has none but a pronoun.
+        before: All mentions of the sentence before, if it is of the same paragraph.
         axis_values: Mentions of axes with their quantities.
     """
 
@@ -85,6 +101,7 @@ class Reading:
     quantities: tuple[Quantity, ...]
     clauses: tuple[tuple[int, int], ...]
     carried: tuple[Mention, ...]
+    before: tuple[Mention, ...]
     axis_values: tuple[tuple[Mention, Quantity], ...]
 
     def clause_at(self, place: int) -> tuple[int, int]:
@@ -105,7 +122,7 @@ class Reading:
         whole = by_dimension(self.mentions)
         found = [mention for group in own.values() for mention in group]
         for dimension, group in whole.items():
-            if dimension not in own and not any(_share(dimension, other) for other in own):
+            if dimension not in own and not any(shares_axis(dimension, other) for other in own):
                 before = [mention for mention in group if mention.end <= clause[0]]
                 found += before if before and dimension == TARGET and len(before) == 1 else group
         if not any(mention.dimension == TARGET for mention in found):
@@ -116,12 +133,16 @@ class Reading:
         """Return whether a clause states no fact of all that it names: a question, a condition, an exception."""
         return _EXCEPTION.search(self.sentence) is not None or _OPEN_QUESTION.search(self.words_of(clause)) is not None
 
-    def is_elsewhere(self, clause: tuple[int, int]) -> bool:
-        """Return whether a clause gives figures of others, such as of a data sheet or a link."""
-        return _ELSEWHERE.search(self.words_of(clause)) is not None
+    def is_elsewhere(self, item: Quantity) -> bool:
+        """Return whether a number is of others, such as of a data sheet or a link."""
+        start = self.sentence.rfind(", ", 0, item.start) + 1
+        end = self.sentence.find(", ", item.end)
+        piece = self.sentence[start : end if end >= 0 else len(self.sentence)]
+        return _ELSEWHERE.search(self.sentence) is not None or _PART_OF_MACHINE.search(piece) is not None
 
 
-def _share(first: str, second: str) -> bool:
+def shares_axis(first: str, second: str) -> bool:
+    """Return whether two dimensions have an axis in common."""
     return bool(set(first.split("|")) & set(second.split("|")))
 
 
@@ -146,7 +167,8 @@ def read_sentence(sentence: Sentence, finder: MentionFinder, before: Reading | N
     carried: tuple[Mention, ...] = ()
     if before is not None and _PRONOUN.search(text) and not any(item.dimension == TARGET for item in mentions):
         carried = tuple(item for item in (*before.mentions, *before.carried) if item.dimension == TARGET)
-    return Reading(text, tuple(mentions), others, _clauses(text), carried, tuple(axes))
+    earlier = before.mentions if before is not None else ()
+    return Reading(text, tuple(mentions), others, _clauses(text), carried, earlier, tuple(axes))
 
 
 def _with_common_targets(names: list[Mention]) -> list[Mention]:
@@ -196,10 +218,6 @@ def cells_of(facts: FactIndex, mentions: Sequence[Mention]) -> list[Cell]:
 
 
 def is_about_results(mentions: Sequence[Mention]) -> bool:
-    """Return whether mentions suffice to say that measured results are meant: a target, or work at a point."""
-    dimensions = {mention.dimension for mention in mentions}
-    if TARGET in dimensions or WORKLOAD in dimensions:
-        return True
-    if "operation" in dimensions and dimensions - {"operation"}:
-        return True
-    return any(mention.pairs and set(mention.dimension.split("|")) <= set(COUNTED_KEYS) for mention in mentions)
+    """Return whether mentions bind a number to results: two properties, a target or an operation among them."""
+    dimensions = {mention.dimension for mention in mentions if mention.dimension != RUN}
+    return len(dimensions) > 1 and bool(dimensions & {TARGET, OPERATION})

@@ -11,7 +11,8 @@ from assay.rooms.paper.work.claims.reading import Reading, RemarkKind, SentenceF
 
 _HIGH = (
     r"fastest|quickest|(?:highest|greatest|best|most)(?: [a-z-]+){0,2} (?:throughput|bandwidth|rates?|iops|"
-    r"performance|speeds?)|best|top performer|lead(?:s|ing)? (?:the (?:field|table|list)|all others)|"
+    r"performance|speeds?|figures?|numbers?|results?|values?)|best|top performer|"
+    r"lead(?:s|ing)? (?:the (?:field|table|list)|all others)|"
     r"tops? the (?:list|table|field)|(?:comes?|came|ranks?) first|unbeaten"
 )
 _LOW = (

@@ -50,13 +50,6 @@ _LATENCY = re.compile(r"\b(?:latenc|response time)", re.IGNORECASE)
 _COUNTS = re.compile(
     r"\biops\b|\b\w+s (?:per|a|each) second\b|\bnumber of (?:puts|gets|operations|requests)\b", re.IGNORECASE
 )
-_LINEAR = re.compile(
-    (
-        r"\b(?:(?P<almost>almost|nearly|near-|close to|roughly|about)[ -]?)?(?:linear(?:ly)?|proportional(?:ly)?|"
-        r"perfectly)\b"
-    ),
-    re.I,
-)
 _NEGATED = re.compile(r"\b(?:not|no|never|hardly|neither)\b[^,;]{0,20}$", re.IGNORECASE)
 _SAME, _CLEAR = 0.1, 0.8
 """Ends of a series that differ by less are flat; so many of the series must agree with a claim."""
@@ -134,26 +127,12 @@ def _judge(
     ratio, example = worst(changes, key=lambda item: item[0])
     text = _text(example, ratio, keys)
     if share >= _CLEAR:
-        return _judge_linear(words, changes, keys) if is_up and not is_flat else None
+        return None
     if share > 0.5:
         return None
     kind = RemarkKind.DIRECTION if share <= 1 - _CLEAR else RemarkKind.UNDECIDED
     count = "" if len(changes) == 1 else f"it is so in {len(fits)} of {len(changes)} series: "
     return SentenceFault(kind, direction[0], f"{count}{text}")
-
-
-def _judge_linear(words: str, changes: list[tuple[float, Series]], keys: tuple[str, ...]) -> SentenceFault | None:
-    found = _LINEAR.search(words)
-    if found is None or _NEGATED.search(words[: found.start()]):
-        return None
-    least = 0.65 if found["almost"] else 0.75
-    shares = [(ratio / (one[-1][0] / one[0][0]), ratio, one) for ratio, one in changes]
-    if sum(share >= least for share, _, _ in shares) >= len(shares) / 2:
-        return None
-    share, ratio, example = min(shares, key=lambda item: item[0])
-    return SentenceFault(
-        RemarkKind.DIRECTION, found[0], f"that is {numbers.share(share)} of linear: {_text(example, ratio, keys)}"
-    )
 
 
 def _text(series: Series, ratio: float, keys: tuple[str, ...]) -> str:
