@@ -10,7 +10,8 @@ REFERENCE_OPEN, REFERENCE_CLOSE = "\x01", "\x02"
 """Around numbers of references in a sentence."""
 _ABBREVIATIONS = re.compile(
     (
-        r"(?:(?<![0-9] )\b(?:e\.g|i\.e|vs|cf|approx|ca|fig|figs|sec|no|nos|eq|resp|etc|al|incl|max|min|avg|dr|mr|ms|prof|st)|"
+        r"(?:(?<![0-9] )\b(?:e\.g|i\.e|vs|cf|approx|ca|fig|figs|sec|no|nos|eq|resp|"
+        r"etc|al|incl|max|min|avg|dr|mr|ms|prof|st)|"
         r"(?-i:(?<![\w/])[A-Z]))\.$"
     ),
     re.IGNORECASE,
