@@ -239,7 +239,7 @@ def test_a_file_of_another_tool_is_read_again_when_it_changes(
     ]
     done = watched(runs, monkeypatch, turns, log, "-o", file)
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 2
-    assert "by other means: fio 3.33." in pages[0] and "by other means: fio 3.36." in file.read_text()
+    assert "measured with fio 3.33." in pages[0] and "measured with fio 3.36." in file.read_text()
 
 
 def test_ctrl_c_in_a_build_leaves_the_file_as_it_was(
