@@ -19,7 +19,7 @@ _BREAK = "\u200b"
 _MAX_ALT = 2000
 """Longest alternative text, in characters."""
 _LONG = 16
-"""Headings from which on a document gets a table of contents; here nobody knows its pages yet."""
+"""Headings from which on a document gets a table of contents; its number of pages is not known here."""
 _SOFT = '<w:color w:val="4A5560"/>'
 Data = dict[str, Any]
 

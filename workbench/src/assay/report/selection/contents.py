@@ -72,7 +72,7 @@ class ChartContents:
         """Return the values of the lines, bars or panels, each as the end of a cell's key; an empty one if all are one.
 
         Raises:
-            AssayError: There are more than can be told apart.
+            AssayError: There are more than can be distinguished.
         """
         names, count = self.series_names, len(self.axes) - self.series_count
         orders = [list(self.orders[name]) for name in names]

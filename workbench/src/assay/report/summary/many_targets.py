@@ -13,7 +13,7 @@ _MAX_NAMED = 4
 
 
 def has_many_pairs(found: Sequence[ComparisonClaim]) -> bool:
-    """Return whether there are so many pairs of targets that nobody reads a sentence on each."""
+    """Return whether there are more pairs of targets than a reader wants sentences on."""
     return len({frozenset((claim.base, claim.other)) for claim in found}) > MAX_PAIRS
 
 

@@ -148,7 +148,7 @@ def _implied_sides(
 def _against_others(
     reading: Reading, clause: tuple[int, int], first: Sequence[Mention], facts: FactIndex
 ) -> Sides | None:
-    """Return the sides of a target against those that the sentence names besides, else against all others."""
+    """Return the sides of a target against those that the sentence names as well, else against all others."""
     targets = [item for item in first if item.dimension == TARGET]
     if len(_pairs(targets)) != 1:
         return None
