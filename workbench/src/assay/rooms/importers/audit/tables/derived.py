@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assay.model.units import format_size
+from assay.model.units import about_number, format_size
 from assay.rooms.importers.audit.tables.alternatives import FACTORS, Alternative, alternative
 from assay.rooms.importers.audit.tables.cells import AuditedTable, TableColumn, TableFinding
 from assay.rooms.importers.audit.tables.formulas import CellPlace, has_inputs, value_of, with_operands
@@ -227,7 +227,7 @@ def _exceeded(table: AuditedTable, cells: Sequence[BoundedCell], outside: Sequen
     plain = f"{_claim(role, cell.heading)}: {f'{of}: ' if of else ''}{operands} = {shown}, not {text}"
     if len(cells) > 1:
         held = f"{text} holds at {len(cells) - len(outside)} of {len(cells)} points"
-        not_at = [f"{_point(table, each.row)} ({each.value.middle:.3g})" for each in outside[:MAX_POINTS]]
+        not_at = [f"{_point(table, each.row)} ({about_number(each.value.middle)})" for each in outside[:MAX_POINTS]]
         more = f" and {len(outside) - MAX_POINTS} more" if len(outside) > MAX_POINTS else ""
         words = f"{words}; {held}"
         of = " ".join(dict.fromkeys(each.texts[cell.row] for each in _notes(table)))
