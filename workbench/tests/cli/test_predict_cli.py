@@ -14,9 +14,12 @@ LINKS = ("--limit", "Option 1=80Gb/s", "--limit", "Option 2=20Gb/s", "--limit", 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the run of a paper's table."""
+    """A folder with the run of a paper's table, as if it stated no amounts of data."""
     folder = tmp_path_factory.mktemp("predict")
-    done = run_here(folder, "import", TABLE, "--roles", TABLE.with_suffix(".roles.yaml"), "--study", "beegfs")
+    text = TABLE.with_suffix(".roles.yaml").read_text()
+    assert "file_size: 10GiB, " in text
+    (folder / "scaling.roles.yaml").write_text(text.replace("file_size: 10GiB, ", ""))
+    done = run_here(folder, "import", TABLE, "--roles", folder / "scaling.roles.yaml", "--study", "beegfs")
     assert done.returncode == 0, done.stderr
     return folder
 
