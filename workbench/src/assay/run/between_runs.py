@@ -30,10 +30,7 @@ def compare_with_history(
     """
     from assay.analyse.runs import compare_runs
 
-    study = before[-1].run.study
-    same_study = all(one.run.study == study for one in (*before, *after))
-    known = spread_between_runs(study, [one.run.folder for one in after], out) if same_study else None
-    return compare_runs(before, after, by_target=by_target, variation=known)
+    return compare_runs(before, after, by_target=by_target, variation=_known_variation(out, before, after))
 
 
 def join_with_history(out: Path, runs: "Sequence[RunAnalysis]") -> "JointRuns":
@@ -45,10 +42,17 @@ def join_with_history(out: Path, runs: "Sequence[RunAnalysis]") -> "JointRuns":
     """
     from assay.analyse.runs_joint import joint_runs
 
-    study = runs[0].run.study
-    same_study = all(one.run.study == study for one in runs)
-    known = spread_between_runs(study, [one.run.folder for one in runs[1:]], out) if same_study else None
-    return joint_runs(runs, known)
+    return joint_runs(runs, _known_variation(out, runs[:1], runs[1:]))
+
+
+def _known_variation(
+    out: Path, before: "Sequence[RunAnalysis]", after: "Sequence[RunAnalysis]"
+) -> "RunVariation | None":
+    """Return how much runs of the study differ, without those to be judged; None if they are of several studies."""
+    study = before[-1].run.study
+    if any(one.run.study != study for one in (*before, *after)):
+        return None
+    return spread_between_runs(study, [one.run.folder for one in after], out)
 
 
 def spread_between_runs(study: str, without: Collection[str], out: Path) -> "RunVariation | None":

@@ -107,7 +107,7 @@ def quantity_of(choice: ValueChoice, results: Iterable[RunResult]) -> ShownQuant
         ),
         "repeats": lambda: ShownQuantity(
             "Repeats",
-            lambda one: CellValue(one.row.rate.n if one.row.rate else 0),
+            _repeats,
             _fixed("", 1.0, "count"),
             of_repeats="",
         ),
